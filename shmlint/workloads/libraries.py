@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
@@ -110,6 +112,13 @@ _PYG_LOADERS = (
     "GraphSAINTRandomWalkSampler", "ShaDowKHopSampler", "RandomNodeLoader", "ZipLoader", "DataListLoader",
     "DenseDataLoader", "TemporalDataLoader",
 )  # fmt: skip
+_TRAINERS = tuple(
+    f"{module}.Trainer"
+    for module in ("lightning", *(f"{package}{below}" for package in ("pytorch_lightning", "lightning.pytorch")
+                                  for below in ("", ".trainer", ".trainer.trainer")))
+)  # fmt: skip
+"""The names of Lightning's trainer (https://github.com/Lightning-AI/pytorch-lightning/blob/2.0.0/src/lightning/pytorch/
+trainer/__init__.py)."""
 _TRL_CONFIGS = (
     "BCOConfig", "CPOConfig", "GKDConfig", "KTOConfig", "NashMDConfig", "ORPOConfig", "OnlineDPOConfig",
     "PPOConfig", "PRMConfig", "RewardConfig", "RLOOConfig", "XPOConfig",
@@ -226,10 +235,10 @@ ROWS: tuple[Row, ...] = (
     *(Row(f"easyocr.Reader.{name}", "dataloader", "workers", position, 0, "batch_size", position - 1, 1, (), _EASYOCR)
       for name, position in (("readtext", 4), ("readtextlang", 4), ("readtext_batched", 6), ("recognize", 6))),
     Row("DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, None),
-    Row("transformers.TrainingArguments", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size",
-        -1, 8, (), _TRAINER),
-    Row("transformers.Seq2SeqTrainingArguments", "dataloader", "dataloader_num_workers", -1, 0,
-        "per_device_train_batch_size", -1, 8, (), _TRAINER),
+    *(Row(f"transformers.{name}", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8,
+          (), _TRAINER)
+      for name in ("TrainingArguments", "training_args.TrainingArguments", "Seq2SeqTrainingArguments",
+                   "training_args_seq2seq.Seq2SeqTrainingArguments")),
     Row("trl.SFTConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
     Row("trl.DPOConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
     Row("trl.GRPOConfig", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8),
@@ -261,14 +270,14 @@ ROWS: tuple[Row, ...] = (
         configured=True),
     Row("share_memory_", "torch-sharing", source=_SHARING),
     Row("share_memory", "torch-sharing", source=_SHARING),
-    Row("pytorch_lightning.Trainer", "ranks", "devices", -1, ALL, formerly="gpus"),
-    Row("lightning.Trainer", "ranks", "devices", -1, ALL, formerly="gpus"),
-    Row("lightning.pytorch.Trainer", "ranks", "devices", -1, ALL, formerly="gpus"),
+    *(Row(name, "ranks", "devices", -1, ALL, formerly="gpus") for name in _TRAINERS),
     Row("lightning.pytorch.cli.LightningCLI", "ranks", "devices", -1, ALL, configured=True),
     Row("lightning.cli.LightningCLI", "ranks", "devices", -1, ALL, configured=True),
     Row("pytorch_lightning.cli.LightningCLI", "ranks", "devices", -1, ALL, configured=True),
     Row("pytorch_lightning.utilities.cli.LightningCLI", "ranks", "devices", -1, ALL, configured=True),
-    Row("lightning.Fabric", "ranks", "devices", -1, ALL),
+    *(Row(f"{module}.Fabric", "ranks", "devices", -1, ALL)
+      for module in ("lightning", "lightning.fabric", "lightning.fabric.fabric", "lightning_fabric",
+                     "lightning_fabric.fabric")),
     Row("anomalib.engine.Engine", "ranks", "devices", -1, ALL, source=_ENGINE, formerly="gpus"),
     Row("torch.multiprocessing.spawn", "ranks", "nprocs", 2, 1),
     Row("paddle.distributed.spawn", "ranks", "nprocs", 2, None),
@@ -282,6 +291,7 @@ ROWS: tuple[Row, ...] = (
     Row("jax.experimental.maps.Mesh", "ranks", "devices", -1, None, source=_JAX_MESH),
     Row("torch.multiprocessing.start_processes", "ranks", "nprocs", 2, 1),
     Row("accelerate.notebook_launcher", "ranks", "num_processes", 2, ALL),
+    Row("accelerate.launchers.notebook_launcher", "ranks", "num_processes", 2, ALL),
     Row("vllm.LLM", "ranks", "tensor_parallel_size", -1, 1),
     Row("vllm.AsyncEngineArgs", "ranks", "tensor_parallel_size", -1, 1),
     Row("vllm.engine.arg_utils.AsyncEngineArgs", "ranks", "tensor_parallel_size", -1, 1),
@@ -380,7 +390,8 @@ NOT_FOLLOWED = frozenset(
         "torch.multiprocessing.Pool", "torch.multiprocessing.Queue", "torch.multiprocessing.SimpleQueue",
         "torch.multiprocessing.JoinableQueue", "monai.bundle.run", "monai.apps.auto3dseg.AutoRunner",
         "multiprocessing.shared_memory.ShareableList", "ray.remote", "ray.get",
-        "pytorch_lightning.Trainer.from_argparse_args", "dgl.distributed.initialize", "dgl.nn.NodeEmbedding",
+        *(f"{name}.from_argparse_args" for name in _TRAINERS), "pytorch_lightning.lite.LightningLite",
+        "lightning.lite.LightningLite", "dgl.distributed.initialize", "dgl.nn.NodeEmbedding",
         "dgl.nn.pytorch.NodeEmbedding", "dgl.multiprocessing.spawn", "dgl.multiprocessing.Queue",
         "dgl.graphbolt.DataLoader", "modelscope.trainers.build_trainer", "modelscope.trainers.builder.build_trainer",
         "modelscope.trainers.EpochBasedTrainer", "modelscope.trainers.NlpEpochBasedTrainer",
@@ -473,6 +484,26 @@ OWNERS = frozenset(
 """Classes whose methods are rows."""
 WATCHED = NOT_FOLLOWED.union(row.call for row in ROWS if "." in row.call)
 """Names of which every use matters: kept under another name, or handed to a function, they are called elsewhere."""
+_ALONE = frozenset(row.call for row in ROWS if "." not in row.call)
+
+
+def _namesakes() -> Iterator[tuple[str, str]]:
+    """The packages and the names in them that start workers or ranks without being told how many."""
+    told = {row.call for row in ROWS if row.use == "dataloader" and row.default in (0, None) and not row.configured}
+    names = WATCHED - told
+    for name in names.union(name for name in OWNERS if any(one.startswith(f"{name}.") for one in names)):
+        module, _, last = name.rpartition(".")
+        package = module.partition(".")[0]
+        own = package and package not in sys.stdlib_module_names and not module.rpartition(".")[2][:1].isupper()
+        if own and last not in _ALONE and (last[:1].isupper() or "_" in last):
+            yield package, last
+
+
+NAMESAKES = frozenset(_namesakes())
+"""Packages, and what in them starts workers or ranks, by the ends of its names: most packages have it under several, as
+``pytorch_lightning.Trainer`` is that of ``pytorch_lightning.trainer.trainer``. Short names of functions say too little,
+and what is told how many workers to start is seen by its arguments.
+"""
 COUNTS = frozenset(
     {"num_workers", "dataloader_num_workers", "py_num_workers", "tensor_parallel_size", "nproc_per_node", "nprocs"}
 )

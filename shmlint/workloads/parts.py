@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from shmlint.workloads.libraries import COLLECTIVE, NAMESAKES, OWNERS, WATCHED
+
 _QUIET_PACKAGES = frozenset(
     {
         # https://github.com/coqui-ai/TTS/blob/dbf1a08a0d4e47fdad6172e433eeb34bc6b13b4e/TTS/api.py
@@ -154,15 +156,31 @@ PARTLY = frozenset(name.partition(".")[0] for name in _LOUD)
 KNOWN = PARTLY | _QUIET_PACKAGES
 
 
+_PACKAGES = frozenset(package for package, _ in NAMESAKES)
+_OWN_NAMES = WATCHED | OWNERS | COLLECTIVE
+
+
 @lru_cache(4096)
 def is_loud(name: str) -> bool:
     """Whether what a dotted name stands for, or what it is part of, may start workers, ranks or servers."""
-    if name.partition(".")[0] not in PARTLY:
+    package = name.partition(".")[0]
+    if package in _PACKAGES and _is_namesake(package, name):
+        return True
+    if package not in PARTLY:
         return False
     while name:
         if name in _LOUD or name in _LOUD_AGAIN:
             return True
         if name in _QUIET:
             return False
+        name = name.rpartition(".")[0]
+    return False
+
+
+def _is_namesake(package: str, name: str) -> bool:
+    """Whether a package has what starts workers or ranks also under this name, or below it."""
+    while "." in name and name not in _OWN_NAMES:
+        if (package, name.rpartition(".")[2]) in NAMESAKES:
+            return True
         name = name.rpartition(".")[0]
     return False

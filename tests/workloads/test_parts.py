@@ -79,6 +79,19 @@ TRANSFORM = "from torchvision.transforms import RandomResizedCrop\nRandomResized
         ("from awq import AutoAWQForCausalLM\nAutoAWQForCausalLM.from_quantized('a').generate(b)", "not-needed"),
         ("import tensor_parallel as tp\nprint(1)", "not-needed"),
         ("ray = camera.ray()\nray.dot(ray)", "not-needed"),
+        # Another name of the same
+        ("from pytorch_lightning.trainer import Trainer\nTrainer(devices=2).fit(net)", "needed"),
+        ("from lightning.pytorch.trainer.trainer import Trainer\nTrainer(devices=2).fit(net)", "needed"),
+        ("from pytorch_lightning.trainer.trainer import Trainer\nTrainer(devices=1).fit(net)", "not-needed"),
+        ("from pytorch_lightning.trainer.states import TrainerFn\nprint(TrainerFn.FITTING)", "not-needed"),
+        ("from lightning.fabric import Fabric\nFabric(devices=2).launch()", "needed"),
+        ("from accelerate.launchers import notebook_launcher\nnotebook_launcher(run, num_processes=2)", "needed"),
+        ("from transformers.training_args import TrainingArguments\nTrainingArguments('a', dataloader_num_workers=4)",
+         "likely"),
+        ("from pytorch_lightning.trainer import Trainer\nTrainer.from_argparse_args(given).fit(net)", "unknown"),
+        ("from pytorch_lightning.lite import LightningLite\nclass Own(LightningLite):\n    pass\nOwn(devices=2).run()",
+         "unknown"),
+        ("from mmengine.runner.runner import Runner\nRunner.from_cfg(given).train()", "unknown"),
         # What is not decided is unknown
         ("from TTS.bin.train_tts import main\nmain()", "unknown"),
         ("from anomalib.data import get_datamodule\nget_datamodule(config)", "unknown"),
@@ -142,6 +155,7 @@ def test_a_method_counts_where_its_package_is_imported(tmp_path: Path) -> None:
     [
         ("ray", True), ("ray.util.queue.Queue", True), ("ray.tune.choice", False), ("ray.tune.Tuner.fit", True),
         ("super_gradients.Trainer.setup", False), ("super_gradients.Trainer.train_from_config", True),
+        ("ultralytics.YOLO.predict", False), ("ultralytics.own.YOLO.predict", True), ("trl.SFTConfig", False),
         ("rayon.a", False), ("dgl.graph", False), ("dgl.distributed.DistGraph", True), ("", False),
     ],
 )  # fmt: skip
