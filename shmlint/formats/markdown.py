@@ -298,6 +298,8 @@ _OTHER_PROMPT = re.compile(
 )
 _PLAIN_PROMPT = re.compile(rf"\s*\$(?: +(?=\S)|{_COMMAND})")
 _ROOT_PROMPT = re.compile(rf"\s*# {_COMMAND}")
+_AS_ROOT = re.compile(r"\s*# (?=[\w./])|\s*\Z")
+"""A line of a session that has nothing but such lines: comments alone would be no session."""
 
 _IN_BRACKETS = r"\[\w[\w./-]*(?: [\w./-]+){1,8}\]"
 _PLACEHOLDER = re.compile(
@@ -373,6 +375,8 @@ def _prompts(texts: Sequence[str], language: str) -> list[int]:
         # Beside commands that have no prompt it is a comment.
         if any(found) or not any(re.match(rf"\s*{_COMMAND}", text) for text in texts):
             found = [match.end() if match is not None else length for match, length in zip(root, found, strict=True)]
+        if not any(found) and all(map(_AS_ROOT.match, texts)):
+            found = [match.end() if (match := _AS_ROOT.match(text)) is not None else 0 for text in texts]
     return found
 
 

@@ -425,7 +425,8 @@ _OTHER_SHELLS = frozenset({"fish", "ksh", "csh", "tcsh", "xonsh", "nu", "elvish"
 _INTERACTIVE = frozenset(
     {"jupyter", "jupyter-lab", "jupyter-notebook", "jupyterhub-singleuser", "start-notebook.sh", "start-notebook.py",
      "start-singleuser.sh", "code-server", "openvscode-server", "ipython", "tmux", "screen", "sshd", "vscode-server",
-     "marimo", "rstudio-server", "ttyd", "top", "htop", "byobu", "zellij", "init", "systemd", "vi", "vim", "emacs"}
+     "marimo", "rstudio-server", "ttyd", "top", "htop", "byobu", "zellij", "init", "systemd", "vi", "vim", "emacs",
+     "Xvfb", "Xorg"}
 )  # fmt: skip
 _PYTHONS = r"(?:python|pypy)[0-9.]*(?:\.exe)?"
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from shmlint.docker.sizes import soft_limit
 from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
-from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.workloads.builds import bare_name, is_bare, is_published_here
 from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
@@ -56,7 +56,7 @@ def as_documented(case: Case) -> Need | None:
         if several and meant and (need is None or case.torch is None):
             why = "the repository trains in it; DataLoader workers and ranks on several GPUs use shared memory"
             return likely(case, why, told)
-    if need is not None and (case.torch is not None or _is_named_after_code(case)):
+    if need is not None and (_has_library(need, case) or _is_named_after_code(case)):
         return need
     if said is None or said.need.verdict not in ("needed", "likely") or not (said.by_command or said.need.mechanisms):
         return None
@@ -84,6 +84,14 @@ def _is_shown_to_load(case: Case) -> bool:
 
     own = [entry for entry in program.documented if entry.certain]
     return bool(own) and read(case.launch, program, own).need is not None
+
+
+def _has_library(need: Need, case: Case) -> bool:
+    """Whether the image has what documented programs use: PyTorch, as images for training have it, or Ray."""
+    ray = bool(need.mechanisms) and all(mechanism.id == "ray" for mechanism in need.mechanisms)
+    if ray and "ray" in case.packages:
+        return True
+    return case.torch is not None or (not ray and bool(need.mechanisms) and asked_for(case))
 
 
 def _shows_use(case: Case) -> bool:
@@ -362,7 +370,8 @@ def interactive(case: Case) -> Need | None:
     if image.verdict == "not-needed" and not case.torch:
         return image
     if case.torch is None and image.verdict not in ("needed", "likely"):
-        return _for_own_code(case) or _in_plain_environment(case) or _in_unknown_image(case)
+        own = _for_own_code(case) or _for_ray(case)
+        return own or _in_plain_environment(case) or _in_unknown_image(case)
     if case.torch is None:
         return image._replace(verdict="likely")
     if _is_for_robot(case):
@@ -380,6 +389,22 @@ def _for_own_code(case: Case) -> Need | None:
     place = loads_with_workers(case.program.files)
     why = "it is for this repository's code, whose loaders have workers, which use shared memory"
     return likely(case, why, Evidence("gives a loader workers", place)) if place is not None else None
+
+
+def _for_ray(case: Case) -> Need | None:
+    """A shell in an environment with Ray, for code of the repository that starts it."""
+    if "ray" not in case.packages:
+        return None
+    from shmlint.workloads.libraries import RAY_SOURCE
+    from shmlint.workloads.own_code import starts_ray
+
+    place = starts_ray(case.program.files)
+    if place is None:
+        return None
+    told = (Evidence("starts Ray", place, RAY_SOURCE), case.packages["ray"])
+    why = "a shell for code that starts Ray, which keeps its object store in shared memory"
+    mechanism = Mechanism("ray", None, "estimated", why, told, RAY_SOURCE)
+    return Need("likely", None, UNKNOWN_RECOMMENDED, None, "", RAY_SOURCE, told, (mechanism,))
 
 
 def _in_plain_environment(case: Case) -> Need | None:

@@ -95,6 +95,8 @@ def test_fences_of_other_languages(tmp_path: Path, language: str) -> None:
     [
         pytest.param(f"```console\n$ {RUN}\n{RUN}\n$ ls\n{RUN}\n$ {RUN}\n```\n", [2, 6], id="output between prompts"),
         pytest.param(f"```console\n# {RUN}\nout\n```\n", [2], id="what root types"),
+        pytest.param(f"```console\n# cd app\n# sudo -E {RUN}\n\n# make\n```\n", [3], id="all that root types"),
+        pytest.param(f"```console\n# then\n# sudo -E {RUN}\nout\n```\n", [], id="comments"),
         pytest.param(f"```console\n# {RUN}\n{RUN}\n```\n", [3], id="a comment beside commands without a prompt"),
         pytest.param(f"```bash\n# {RUN}\nls\n```\n", [], id="a comment in bash"),
         pytest.param(f"```bash\n$ {RUN}\n# {RUN}\n```\n", [2], id="a comment beside prompts"),

@@ -1099,6 +1099,64 @@ def test_ray_serve_is_told_from_others_by_the_package(
     assert need(tmp_path, files).verdict == verdict
 
 
+AS_ROOT = "```bash\ndocker compose exec app bash\n```\n\n```console\n# python own.py\n\n# python own.py -v\n```\n"
+ACTORS = "import ray\n\n\ndef start():\n    ray.init(%s)\n"
+
+
+@table(
+    "installed, code, more, verdict",
+    [
+        ("ray[tune]", ACTORS % "num_cpus=4", {}, "likely"),
+        ("ray[tune]", "from ray import tune\ntune.run(steps)\n", {}, "likely"),
+        ("ray", ACTORS % "", {"README.md": AS_ROOT}, "unknown"),
+        ("ray", "import ray\nray.init()\n", {"README.md": AS_ROOT}, "needed"),
+        # Another cluster, nothing that starts it, another package.
+        ("ray", ACTORS % "'ray://head:10001'", {}, "unknown"),
+        ("ray", ACTORS % "address='auto'", {}, "unknown"),
+        ("ray", "import ray\n\n@ray.remote\ndef step():\n    pass\n", {}, "unknown"),
+        ("ray", "ray.init()\n", {}, "unknown"),
+        ("flask", ACTORS % "", {}, "unknown"),
+    ],
+)  # fmt: skip
+def test_a_shell_for_code_that_starts_ray(
+    tmp_path: Path, installed: str, code: str, more: dict[str, str], verdict: str
+) -> None:
+    files = {
+        "compose.yaml": compose("bash", "    tty: true\n    volumes: [.:/app]\n"), "own.py": code, **more,
+        "Dockerfile": f"FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN pip install {installed}\nWORKDIR /app\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "start, verdict",
+    [
+        ('Xvfb :1 -screen 0 640x480x24 &\nexport DISPLAY=:1\nexec "$@"', "likely"),
+        ("Xvfb :1 &\nexec bash", "likely"),
+        ("Xvfb :1 &\nexec serve-scenes", "unknown"),
+        ("Xvfb :1 &\nexec python look.py", "not-needed"),
+    ],
+)
+def test_a_display_beside_what_is_run_tells_nothing_of_it(tmp_path: Path, start: str, verdict: str) -> None:
+    docker = "FROM python:3.12\nRUN pip install torch\nCOPY . /app\nENTRYPOINT [\"/app/start.sh\"]\n"
+    files = {"Dockerfile": docker, "start.sh": f"#!/bin/sh\n{start}\n", "look.py": "print(1)\n"}
+    assert need(tmp_path, {**files, "compose.yaml": compose("bash", "    tty: true\n")}).verdict == verdict
+
+
+@table(
+    "image, code, verdict",
+    [
+        ("nvcr.io/nvidia/nemo:24.07", "from lightning import Trainer\nTrainer(devices=-1).fit(net)\n", "likely"),
+        ("nvcr.io/nvidia/nemo:24.07", "print(1)\n", "unknown"),
+        ("tensorflow/tensorflow:2.15.0", "from lightning import Trainer\nTrainer(devices=-1).fit(net)\n", "unknown"),
+    ],
+)  # fmt: skip
+def test_a_page_about_a_server_shows_its_ranks(tmp_path: Path, image: str, code: str, verdict: str) -> None:
+    run_it = f"```bash\ndocker run --gpus all -it -v $PWD:/work -w /work {image} bash\n```\n"
+    page = f"# Deploy a net\n\n## Running the server\n\n{run_it}\nIn it:\n\n```bash\n./serve.py --verbose\n```\n"
+    assert need(tmp_path, {"README.md": page, "serve.py": code}).verdict == verdict
+
+
 BLOCK = """services:
   app:
     build:
