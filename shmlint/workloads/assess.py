@@ -71,11 +71,11 @@ def _first(classifiers: Sequence[Callable[[Case], Need | None]], case: Case) -> 
 
 def _further(case: Case) -> Need:
     """What the environment and the pages say, where the program does not decide."""
-    from shmlint.workloads.shells import as_documented, interactive, limits, needs_none, of_robot, section
+    from shmlint.workloads.shells import as_documented, by_horovod, interactive, limits, needs_none, of_robot, section
 
     classifiers = (
-        as_documented, needs_none, interactive, _image, _perhaps, _training, _tests, section, limits, _variables,
-        of_robot,
+        as_documented, by_horovod, needs_none, interactive, _image, _perhaps, _training, _tests, section, limits,
+        _variables, of_robot,
     )  # fmt: skip
     return _first(classifiers, case) or unknown(case)
 

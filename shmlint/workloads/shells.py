@@ -16,7 +16,7 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.workloads.builds import bare_name, is_bare, is_published_here
 from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
-from shmlint.workloads.commands import SHELLS, names_training
+from shmlint.workloads.commands import SHELLS, names_training, read_ranks
 from shmlint.workloads.knowledge import entry_of
 from shmlint.workloads.program import Entry, Findings, Program, Ran
 from shmlint.workloads.repository import Repository
@@ -92,6 +92,22 @@ def _has_library(need: Need, case: Case) -> bool:
     if ray and "ray" in case.packages:
         return True
     return case.torch is not None or (not ray and bool(need.mechanisms) and asked_for(case))
+
+
+def by_horovod(case: Case) -> Need | None:
+    """Ranks of Horovod that a page starts in the container, where it leaves open how many: ``mpirun -np <gpus>``.
+
+    On several hosts it may be one on each.
+    """
+    if gpu_count(case.launch) == 1 or case.known.need.verdict == "not-needed" or _is_to_be_used(case):
+        return None
+    for ran in case.program.documented_commands:
+        by_mpi = ran.certain and ran.words[0].rpartition("/")[2] in _BY_MPI
+        by_mpi = by_mpi and not any(re.match(r"-{1,2}(?:H$|hosts?|host-?file|machinefile)", word) for word in ran.words)
+        if by_mpi and "horovod" in " ".join(ran.words).lower() and read_ranks(ran.words, launcher=True)[0] is None:
+            why = "the page starts ranks of Horovod, which exchange data through shared memory"
+            return likely(case, why, Evidence("starts ranks of Horovod", ran.place))
+    return None
 
 
 def _shows_use(case: Case) -> bool:

@@ -1157,6 +1157,25 @@ def test_a_page_about_a_server_shows_its_ranks(tmp_path: Path, image: str, code:
     assert need(tmp_path, {"README.md": page, "serve.py": code}).verdict == verdict
 
 
+@table(
+    "gpus, command, verdict",
+    [
+        ("all", "mpiexec --allow-run-as-root -np <gpus> python fit.py --horovod", "likely"),
+        ("all", "mpirun -np $GPUS -x HOROVOD_CYCLE_TIME=1 python fit.py", "likely"),
+        ("1", "mpiexec -np <gpus> python fit.py --horovod", "not-needed"),
+        ("all", "mpiexec -np 1 python fit.py --horovod", "unknown"),
+        ("all", "mpiexec -np <hosts> -H <hosts> python fit.py --horovod", "unknown"),
+        ("all", "mpiexec -np <gpus> --hostfile hosts python fit.py --horovod", "unknown"),
+        ("all", "mpiexec -np <gpus> python fit.py", "unknown"),
+        ("all", "python fit.py --horovod", "unknown"),
+    ],
+)
+def test_a_page_that_starts_ranks_of_horovod(tmp_path: Path, gpus: str, command: str, verdict: str) -> None:
+    start = f"docker run --gpus {gpus} -it --rm nvcr.io/nvidia/tensorflow:19.05-py3\n"
+    page = f"# Net\n\n```bash\n{start}```\n\n## Fitting\n\n```bash\n{command}\n```\n"
+    assert need(tmp_path, {"README.md": page, "fit.py": "from nets import fit\n"}).verdict == verdict
+
+
 BLOCK = """services:
   app:
     build:
