@@ -198,7 +198,10 @@ class Assignments:
         """Whether a class gives an attribute of its objects a value in a way that is not followed: ``self.n += 1``."""
         if owner not in self._otherwise:
             targets = (part for node in walk(owner) for target in _targets(node) for part in ast.walk(target))
-            self._otherwise[owner] = frozenset(dotted(part) for part in targets if isinstance(part, ast.Attribute))
+            found = {dotted(part) for part in targets if isinstance(part, ast.Attribute)}
+            named = (_named_by_call(node) for node in walk(owner))
+            found.update(f"self.{text_of(n.value)}" for n in named if isinstance(n, ast.Constant))
+            self._otherwise[owner] = frozenset(found)
         return f"self.{name}" in self._otherwise[owner]
 
     def sets_any(self, owner: ast.ClassDef) -> bool:
@@ -243,14 +246,31 @@ def _merged(node: ast.Call) -> ast.expr | None:
 
 
 def _sets_any(node: ast.AST) -> bool:
-    if isinstance(node, ast.Assign):
-        return any(dotted(target) == "self.__dict__" for target in node.targets)
+    """Whether code sets attributes of an object by names that it does not write, or as items of all of them."""
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return any(_is_all(target.value if isinstance(target, ast.Subscript) else target) for target in targets)
     if not isinstance(node, ast.Call):
         return False
-    if dotted(node.func) in ("setattr", "object.__setattr__", "super().__setattr__"):
-        return len(node.args) == 3 and not isinstance(node.args[1], ast.Constant)
-    called = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "update" else None
-    return dotted(called.func) == "vars" if isinstance(called, ast.Call) else dotted(called or node) == "self.__dict__"
+    named = _named_by_call(node)
+    if named is not None:
+        return not isinstance(named, ast.Constant)
+    method = node.func if isinstance(node.func, ast.Attribute) else None
+    return method is not None and method.attr in ("update", "__setitem__", "setdefault") and _is_all(method.value)
+
+
+def _named_by_call(node: ast.AST) -> ast.expr | None:
+    """The name of the attribute that ``setattr(self, "name", 8)`` or ``super().__setattr__("name", 8)`` sets."""
+    if not isinstance(node, ast.Call) or len(node.args) < 2:
+        return None
+    return node.args[-2] if dotted(node.func).rpartition(".")[2] in ("setattr", "__setattr__") else None
+
+
+def _is_all(node: ast.expr) -> bool:
+    """All attributes of an object: ``self.__dict__``, ``vars(self)``."""
+    if isinstance(node, ast.Call):
+        return dotted(node.func) == "vars"
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
 def of_class(owner: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:

@@ -520,6 +520,19 @@ USES = "    def load(self):\n        DataLoader(d, batch_size=64, num_workers=se
          "A(more()).load()", "unknown"),
         (f"class A:\n    workers = 0\n    def __init__(self, more):\n        for name in more:\n"
          f"            setattr(self, name, more[name])\n{USES}A(more()).load()", "unknown"),
+        *((f"class A:\n    workers = 0\n    def __init__(self, more):\n        {how}\n{USES}A(more()).load()", said)
+          for how, said in [
+              ("for name in more:\n            self.__dict__[name] = more[name]", "unknown"),
+              ("for name in more:\n            vars(self)[name] = more[name]", "unknown"),
+              ("self.__dict__ |= more", "unknown"), ("self.__dict__: dict = more", "unknown"),
+              ("self.__dict__['workers'] = more", "unknown"), ("vars(self).setdefault('workers', more)", "unknown"),
+              ("setattr(self, 'workers', more)", "unknown"), ("setattr(self, 'size', more)", "not-needed"),
+              ("object.__setattr__(self, 'workers', more)", "unknown"),
+              ("super().__setattr__('workers', more)", "unknown"),
+          ]),
+        (f"class A:\n    workers = 0\n    @classmethod\n    def make(cls, more):\n        made = cls()\n"
+         f"        for name in more:\n            made.__dict__[name] = more[name]\n        return made\n{USES}"
+         "A.make(more()).load()", "unknown"),
         (f"@dataclass\nclass A:\n    workers: int = 0\n{USES}A(workers=8).load()", "likely"),
         (f"@dataclass\nclass A:\n    workers: int = 0\n{USES}class B(A):\n    pass\nB(workers=8).load()", "likely"),
         (f"class A:\n    def __init__(self, workers=0):\n        self.workers = workers\n{USES}class B(A):\n"
