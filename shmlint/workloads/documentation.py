@@ -18,7 +18,7 @@ from shmlint.workloads.entered import ENGINES, behind_exec, follow_inside, in_se
 from shmlint.workloads.follow import Follower, assigned
 from shmlint.workloads.launchers import LAUNCHERS
 from shmlint.workloads.packages import installed_command
-from shmlint.workloads.program import Program
+from shmlint.workloads.program import Program, gives_notebook
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.resolve import passed_on
 from shmlint.workloads.told import heading, is_to_be_used
@@ -151,7 +151,7 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
     """Follow the commands of a page that run in the container of a launch."""
     repository = program.files.repository
     source = repository.peek(page.path)
-    here, directory = page.here, ""
+    here, directory, notebook = page.here, "", gives_notebook(launch, program)
     named = list(_named_starts(source, launch, program)) if source is not None else []
     for command in _commands_behind(source, page.start, repository) if source is not None else ():
         words = [word.text for word in command.words]
@@ -177,7 +177,7 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
             here = True
         starts = passed is None and page.anything and (here or not page.begins) and unwrapped(words)
         if passed or (starts and _starts_program(starts, program) and not _is_elsewhere(command, launch, follower)):
-            sure = bool(passed) or here or (page.waits and _on_several_hosts(words))
+            sure = bool(passed) or (here and not notebook) or (page.waits and _on_several_hosts(words))
             follower.run_given(assigned(command, command.span), passed or words, command.span, certain=sure)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from shmlint.model.launch import Value
+from shmlint.model.launch import Launch, Value
 from shmlint.model.need import Need, Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
@@ -160,6 +160,23 @@ class Program(NamedTuple):
             if kind in kinds:
                 return kind
         return "silent"
+
+
+def starts_notebook(program: Program) -> bool:
+    """Whether a notebook is started, in which people write code that the repository does not have."""
+    return any("notebook" in ran.words[0] or "jupyter" in " ".join(ran.words[:3]) for ran in program.commands)
+
+
+def gives_notebook(launch: Launch, program: Program) -> bool:
+    """Whether a notebook is started, or the image's own command runs and the image is called after notebooks.
+
+    It is made for its own cells: what a page runs after it is not surely run in it.
+    """
+    if starts_notebook(program) or not program.default:
+        return starts_notebook(program)
+    built = program.image.base_images if program.image is not None and not program.namesake else ()
+    names = (*(name for name, _ in built), *(image.known for image in (launch.image, *launch.base_images) if image))
+    return any(name and ("jupyter" in name or "notebook" in name) for name in names)
 
 
 class Findings(NamedTuple):

@@ -18,7 +18,7 @@ from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
 from shmlint.workloads.commands import SHELLS, names_training, read_ranks
 from shmlint.workloads.knowledge import entry_of
-from shmlint.workloads.program import Entry, Findings, Program, Ran
+from shmlint.workloads.program import Entry, Findings, Program, Ran, gives_notebook, starts_notebook
 from shmlint.workloads.repository import Repository
 
 NVIDIA_STACK = 64 * 1024 * 1024
@@ -194,15 +194,10 @@ def _asks_for_processes(case: Case) -> bool:
         return False
     built = program.dockerfile is not None and not program.namesake
     made_for_it = built or bool(program.files.folders())
-    if _starts_notebook(program):
+    if gives_notebook(case.launch, program):
         spans = (ran.span for ran in program.documented_commands)
         made_for_it = any(span is not None and span.path.endswith(".ipynb") for span in spans)
     return made_for_it and not program.guessed and not _is_to_be_used(case)
-
-
-def _starts_notebook(program: Program) -> bool:
-    """Whether a notebook is started, in which people write code that the repository does not have."""
-    return any("notebook" in ran.words[0] or "jupyter" in " ".join(ran.words[:3]) for ran in program.commands)
 
 
 def _is_to_be_used(case: Case) -> bool:
@@ -253,7 +248,7 @@ def needs_none(case: Case) -> Need | None:
     """A container for the repository's own code, which was read and needs no more than the default."""
     if not (case.program.default or case.program.kind == "interactive") or _runs_own(case):
         return None
-    enough = not case.program.guessed and not _starts_notebook(case.program) and not asked_for(case)
+    enough = not case.program.guessed and not starts_notebook(case.program) and not asked_for(case)
     if not enough and case.torch is None:
         return None
     from shmlint.workloads.own_code import own_code
@@ -312,7 +307,7 @@ def _only_asks(case: Case) -> bool:
     """Whether a container is for the repository's code, and all of it uses models in one process, none for training."""
     program = case.program
     built = program.image is not None and not program.guessed
-    if not (built or program.files.seen()) or _starts_notebook(program) or asked_for(case):
+    if not (built or program.files.seen()) or starts_notebook(program) or asked_for(case):
         return False
     if any(names_training(ran.words) for ran in program.documented_commands):
         return False
@@ -344,7 +339,7 @@ def _is_shown_to_train_alone(case: Case) -> bool:
     """
     program, said = case.program, case.documented_commands
     trained = [ran for ran in program.documented_commands if names_training(ran.words)]
-    if not trained or said is None or said.need.mechanisms or _starts_notebook(program) or asked_for(case):
+    if not trained or said is None or said.need.mechanisms or starts_notebook(program) or asked_for(case):
         return False
     own = [entry for entry in program.documented if any(entry.span == ran.span for ran in trained)]
     alone = all(_is_read(ran, case) for ran in trained) and _loads_nothing(case.documented)
@@ -359,7 +354,7 @@ def _is_shown_in_use(case: Case) -> bool:
     cells.
     """
     program, found = case.program, case.documented
-    if _starts_notebook(program):
+    if starts_notebook(program):
         return False
     shown = [ran for ran in program.documented_commands if ran.certain]
     read = {entry.span for entry in program.documented}

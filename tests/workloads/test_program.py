@@ -945,6 +945,28 @@ def test_a_page_runs_a_program_beside_a_notebook(tmp_path: Path, command: str, v
 
 
 @table(
+    "base, start, after, verdict",
+    [
+        ("ubuntu:22.04", "own bash", "torchrun --nproc_per_node=4 train.py", "needed"),
+        ("ubuntu:22.04", "own jupyter lab", "torchrun --nproc_per_node=4 train.py", "likely"),
+        # The image's own command starts the notebook.
+        ("quay.io/jupyter/minimal-notebook", "own", "torchrun --nproc_per_node=4 train.py", "likely"),
+        ("quay.io/jupyter/minimal-notebook", "own bash", "torchrun --nproc_per_node=4 train.py", "needed"),
+        ("ubuntu:22.04", "own", "torchrun --nproc_per_node=4 train.py", "needed"),
+        # This surely runs in the container.
+        ("ubuntu:22.04", "--name it own jupyter lab", "docker exec it torchrun --nproc_per_node=4 train.py", "needed"),
+    ],
+)
+def test_a_page_trains_after_it_starts_a_notebook(
+    tmp_path: Path, base: str, start: str, after: str, verdict: str
+) -> None:
+    start = f"docker build -t own .\ndocker run --gpus all -it {start}\n"
+    page = f"# Birds\n\n```bash\n{start}```\n\n## Training\n\n```bash\n{after}\n```\n"
+    files = {"README.md": page, "Dockerfile": f"FROM {base}\nRUN pip install torch\nCOPY . /app\nWORKDIR /app\n"}
+    assert need(tmp_path, {**files, "train.py": "import unheard_of\n"}).verdict == verdict
+
+
+@table(
     "command, verdict",
     [
         ("./install_tools.sh", "unknown"),
