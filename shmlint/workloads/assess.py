@@ -24,6 +24,7 @@ from shmlint.workloads.commands import (
     names_preparation,
     names_training,
     never_ends,
+    read_workers,
     simple_commands,
 )
 from shmlint.workloads.knowledge import Workload, builtin, recognise
@@ -361,12 +362,22 @@ def _told(case: Case, need: Need) -> Need:
     guessed = need is case.findings.need and any(entry.guessed for entry in case.program.entries)
     guessed = guessed or _rests_on_guess(case, need)
     # Whether a program that is not understood uses what it is given, only a size tells: --ipc=host is often a habit.
-    habit = said.bytes is None and not open_use and bool(case.findings.stops) and not need.mechanisms
+    left_open = _shows_no_workers(case) if open_use else bool(case.findings.stops)
+    habit = said.bytes is None and left_open and not need.mechanisms
     sure = need.verdict == "likely" and not guessed and not habit
     if sure and (not said.page or (open_use and _documents_training(case))):
         return larger._replace(verdict="needed")
     why = need.why if need.verdict == "likely" else "the repository says so: " + said.evidence.text
     return larger._replace(verdict="likely", why=why)
+
+
+def _shows_no_workers(case: Case) -> bool:
+    """Whether pages give what they run in a container 0 DataLoader workers, and nothing else some, or several ranks."""
+    shown = case.program.documented_commands
+    workers = [read_workers(ran.words) for ran in shown]
+    said = case.documented_commands
+    needs = (case.documented.need, said.need if said is not None else None)
+    return 0 in workers and not any(workers) and not any(need is not None and need.mechanisms for need in needs)
 
 
 def _rests_on_guess(case: Case, need: Need) -> bool:

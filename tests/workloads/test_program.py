@@ -2660,6 +2660,8 @@ segment may not be enough. Therefore, you should increase the size by issuing ..
 """
 HAS_SOME = PAGE.replace("--gpus", "--shm-size=256m --gpus")
 SERVICE = f"```yaml\nservices:\n  app:\n    image: {PYTORCH}\n    command: bash\n    {GPUS}\n```\n"
+UNREAD = PAGE.replace("train.py", "tune.py")
+OF_HOST = SIZED.replace("--shm-size=16g", "--ipc=host")
 HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_size,", "batch(),")
 
 
@@ -2669,6 +2671,14 @@ HALF = LOADER.replace("RandomResizedCrop(224)", "crop()").replace("args.batch_si
         ({"README.md": PAGE, "start.sh": SIZED}, "needed"),
         ({"README.md": PAGE, "start.sh": SIZED.replace("--shm-size=16g", "--ipc=host")}, "needed"),
         ({"README.md": PAGE, "start.sh": SIZED.replace("16g", "64m")}, "likely"),
+        # The host's is a habit where the programs are given no workers; a size is chosen.
+        ({"README.md": UNREAD, "start.sh": OF_HOST}, "needed"),
+        ({"README.md": UNREAD.replace(".py", ".py --num_workers 0"), "start.sh": OF_HOST}, "likely"),
+        ({"README.md": UNREAD.replace(".py", ".py --num_workers 0"), "start.sh": SIZED}, "needed"),
+        ({"README.md": UNREAD.replace("tune.py", "tune.py --num_workers=0\npython eval.py --num_workers=4"),
+          "start.sh": OF_HOST}, "needed"),
+        ({"README.md": UNREAD.replace("tune.py", "tune.py --num_workers=0\ntorchrun --nproc_per_node=4 train.py"),
+          "start.sh": OF_HOST}, "needed"),
         # A look at the image is another use of it.
         ({"README.md": PAGE.replace("-v $PWD:/app -w /app ", ""), "start.sh": SIZED}, "likely"),
         # What has as much itself is told nothing by it.
