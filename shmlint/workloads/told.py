@@ -211,11 +211,12 @@ def _is_same(launch: Launch, other: Launch, built: str | None, repository: Repos
     """
     if _use(launch) != _use(other):
         return False
-    if launch.kind == other.kind == "compose-service":  # one image may be several services
-        return launch.name == other.name
     theirs = _dockerfile(other, repository) if built is not None else None
+    differ = built is not None and theirs is not None and built != theirs
+    if launch.kind == other.kind == "compose-service":  # one image may be several services
+        return launch.name == other.name and not (differ and not _use(launch))  # each image has its own command
     if built is not None and theirs is not None:
-        return built == theirs
+        return not differ
     if launch.image is None or other.image is None:
         return False
     if other.binds and not launch.binds and not _use(launch):

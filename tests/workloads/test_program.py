@@ -2736,6 +2736,30 @@ def test_the_same_container_is_built_from_the_same_file(
     assert need(tmp_path, {**BUILT, **files, **sized}).verdict == verdict
 
 
+@table(
+    "dockerfile, command, verdict",
+    [
+        ("Dockerfile", "bash", "needed"),
+        ("prepare/Dockerfile", "bash", "likely"),
+        ("prepare/Dockerfile", "", "likely"),
+        # What it runs is written in the files, and not in the image.
+        ("prepare/Dockerfile", "python work.py", "likely"),
+    ],
+)
+def test_services_of_one_name_that_are_built_from_two_files(
+    tmp_path: Path, dockerfile: str, command: str, verdict: str
+) -> None:
+    given = f"    command: {command}\n" * bool(command) + f"    tty: true\n    stdin_open: true\n    {GPUS}\n"
+    service = "services:\n  lab:\n    build: {context: ., dockerfile: DOCKERFILE}\n" + given
+    files = {
+        "compose.prepare.yaml": service.replace("DOCKERFILE", dockerfile),
+        "compose.yaml": service.replace("DOCKERFILE", "Dockerfile") + "    shm_size: 8gb\n",
+        "Dockerfile": f"FROM {PYTORCH}\nRUN pip install timm\n",
+        "prepare/Dockerfile": f"FROM {PYTORCH}\nRUN pip install chainer\n",
+    }
+    assert need(tmp_path, files, ("compose.prepare.yaml",)).verdict == verdict
+
+
 def test_a_page_means_the_directories_above_itself(tmp_path: Path) -> None:
     """Not those above the launch whose container is looked for: the page builds another image."""
     files = {
