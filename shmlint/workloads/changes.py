@@ -61,13 +61,20 @@ class _Put(NamedTuple):
 class Changes:
     """What the statements and calls that were reached change of other objects and modules, by name."""
 
-    def __init__(self, given: Callable[[ast.Name, Scope], list[tuple[ast.expr, Scope]]]) -> None:
+    def __init__(
+        self, given: Callable[[ast.Name, Scope], list[tuple[ast.expr, Scope]]],
+        changed: Callable[[str, Function | None], bool],
+    ) -> None:  # fmt: skip
         self._given = given
         """Tells the values that a name is given."""
+        self._changed = changed
+        """Tells whether a function gives a name other values, in ways that are not followed."""
         self.attributes: set[str] = set()
         """Attributes of other objects than the code's own: ``loader.workers = 8``, ``setattr(cls, "workers", 8)``."""
         self.computed = False
         """Whether code sets attributes of objects, other than settings, by names that are not written there."""
+        self.fills_own = False
+        """Whether a class fills objects that it makes of itself by names that are not written there."""
         self.settings: set[str] = set()
         """Those of them that are not declared as an option by the very statement: ``cfg.WORKERS = 8`` is."""
         self._keys: dict[str, set[_Put]] = {}
@@ -141,7 +148,7 @@ class Changes:
         if dotted(holder).endswith("environ"):
             self.variables.add(key)
         elif self._is_namespace(holder, scope):
-            self._note_attribute(key)
+            self._note_namespace(key, holder, scope)
         elif key:
             self._note_key(key, holder, scope)
         else:
@@ -159,6 +166,30 @@ class Changes:
         if isinstance(node, ast.Name):
             return any(_is_namespace(value) for value, _ in self._given(node, scope))
         return _is_namespace(node)
+
+    def _note_namespace(self, name: str, holder: ast.expr, scope: Scope) -> None:
+        """Remember what is put into the attributes of an object: its class may have made it of itself."""
+        inner = holder.args[:1] if isinstance(holder, ast.Call) else []
+        if isinstance(holder, ast.Attribute):
+            inner = [holder.value]
+        if inner and self._is_own_object(inner[0], scope):
+            self.attributes.add(name)
+            self.fills_own = True
+        else:
+            self._note_attribute(name)
+
+    def _is_own_object(self, node: ast.expr, scope: Scope) -> bool:
+        """Whether a class that extends no other one has just made an object of itself: ``config = cls()``."""
+        owner, function = scope.owner, scope.function
+        if owner is None or function is None or not isinstance(node, ast.Name) or self._changed(node.id, function):
+            return False
+        if node.id in parameters_of(function) or any(dotted(base) != "object" for base in owner.bases):
+            return False
+        if owner.keywords or owner.decorator_list or any(map(_is_shared, ast.walk(owner))):
+            return False
+        values = [value for value, _ in self._given(node, scope)]
+        made = (value for value in values if isinstance(value, ast.Call) and isinstance(value.func, ast.Name))
+        return bool(values) and [dotted(call.func) in ("cls", owner.name) for call in made] == [True] * len(values)
 
     def _note_attribute(self, name: str) -> None:
         self.note_attributes((name,))
@@ -183,7 +214,7 @@ class Changes:
         if dotted(node.func) in scope.module.definitions and any(map(_is_environment, node.args)):
             self.variables.add(ANY)
         if name in ("setattr", "object.__setattr__") and len(node.args) == 3 and dotted(node.args[0]) != "self":
-            self._note_attribute(_text(node.args[1]))
+            self._note_namespace(_text(node.args[1]), ast.Attribute(node.args[0], "__dict__", ast.Load()), scope)
             of_settings = dotted(node.args[0]).rpartition(".")[2] in SETTINGS_OBJECTS
             self.computed = self.computed or not (_text(node.args[1]) or of_settings)
         elif name in ("getattr", "operator.attrgetter", "operator.methodcaller"):
@@ -245,7 +276,7 @@ class Changes:
 
     def _note_update(self, node: ast.Call, method: str, holder: ast.expr, scope: Scope) -> None:
         if self._is_namespace(holder, scope):
-            self._note_attribute(ANY)
+            self._note_namespace(ANY, holder, scope)
         for key in _put(method, node):
             self._note_key(key, holder, scope)
         if method == "update" and not _is_written(node):
@@ -402,6 +433,13 @@ def _is_namespace(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return dotted(node.func) in ("vars", "globals") and [dotted(part) for part in node.args] != ["self"]
     return isinstance(node, ast.Attribute) and node.attr == "__dict__" and dotted(node.value) != "self"
+
+
+def _is_shared(node: ast.AST) -> bool:
+    """What may give the objects of a class the attributes of others, or others instead of them."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return node.name == "__new__"
+    return isinstance(node, ast.Attribute) and node.attr == "__dict__" and isinstance(node.ctx, ast.Store)
 
 
 def _is_environment(node: ast.expr) -> bool:

@@ -75,7 +75,7 @@ class Evaluator:
         self.configurations: Configurations | None = None
         self._assignments = assignments
         self.lineage = Lineage(self.definition)
-        self.changes = Changes(self.given_to)
+        self.changes = Changes(self.given_to, assignments.is_changed)
         self._without_parameters: dict[tuple[int, int], Found] = {}
         self._now: dict[tuple[int, int], Found] = {}
         """What was worked out since the last call was noted: more calls may say more of parameters."""
@@ -361,10 +361,11 @@ class Evaluator:
 
     def given_to(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """The values that a name or an attribute may have; those of a parameter are what the calls pass."""
-        given = self._given(node, scope)
         function = scope.function
-        if given or function is None or not isinstance(node, ast.Name) or node.id not in parameters_of(function):
-            return given
+        if function is None or not isinstance(node, ast.Name) or node.id not in parameters_of(function):
+            return self._given(node, scope)
+        if local := self._assignments.of_name(node.id, function):
+            return [(value, scope) for value in local]
         default = parameters_of(function)[node.id]
         passed = list(self._passed(node.id, function, scope))
         return passed or ([(default, scope._replace(function=None))] if default is not None else [])
@@ -629,12 +630,16 @@ class Evaluator:
     def _is_open(self, function: Function, scope: Scope) -> bool:
         return self.changes.is_open(_called(function, scope), function, scope.owner)
 
-    def _option(self, name: str, depth: int) -> Found:
-        """An option of the program, which its code may change later."""
+    def _option(self, name: str, depth: int, *, parsed: bool = False) -> Found:
+        """An option of the program, which its code may change later.
+
+        ``parsed`` is whether it is read from what the parser returned, and not from any object with such an attribute.
+        """
         found = self.options.get(name, self.value, depth)
         for converter, scope in self.options.converters(name):
             found = converted(found, converter, scope, self.definition)
         unsure = self.changes.is_setting(name) or self._is_made_with(name)
+        unsure = unsure or (self.changes.fills_own and not parsed)
         unsure = unsure or (self.changes.defaults and not self.options.is_configured(name))
         unsure = unsure or (self.options.has_open_words() and not self.options.is_given(name))
         return changed(found) if unsure or self.options.is_given_with(self.changes.prefixes) else found
@@ -763,7 +768,33 @@ class Evaluator:
                 return self.value(value, where, depth + 1, parameters=parameters)
             if self._is_made_of_others(node.value, scope) and not self.options.is_configured(node.attr):
                 return changed(self._option(node.attr, depth))
-        return self._option(node.attr, depth)
+        parsed = self.changes.fills_own and self._is_parsed(node.value, scope, 0)
+        return self._option(node.attr, depth, parsed=parsed)
+
+    def _is_parsed(self, node: ast.expr, scope: Scope, depth: int) -> bool:
+        """Whether an expression surely is what ``parse_args`` returned, also where functions hand it on."""
+        if depth > _MOST_HANDED:
+            return False
+        if isinstance(node, ast.Call):
+            functions = self.functions(node.func, scope)
+            parses = isinstance(node.func, ast.Attribute) and node.func.attr == "parse_args"
+            if not functions:
+                return parses and len(node.args) < 2 and all(keyword.arg == "args" for keyword in node.keywords)
+            returned = [(value, where) for function, where in functions for value in _returned(function)]
+            return bool(returned) and all(self._is_parsed(value, where, depth + 1) for value, where in returned)
+        if not isinstance(node, ast.Name):
+            return False
+        function = scope.function
+        if self._assignments.is_changed(node.id, function) or node.id in self.changes.attributes:
+            return False
+        if function is not None and node.id in parameters_of(function):
+            other = bool(self._assignments.of_name(node.id, function))
+            if other or self._is_open(function, scope) or not self.knows_calls(function, scope):
+                return False
+        given = self.given_to(node, scope)
+        if any(self._is_given_otherwise(node.id, where) for where in (scope, *(where for _, where in given))):
+            return False
+        return bool(given) and all(self._is_parsed(value, where, depth + 1) for value, where in given)
 
     def _is_made_of_others(self, node: ast.expr, scope: Scope) -> bool:
         """Whether settings are made of what is not written there: ``Namespace(**more)``, but for ``vars(args)``."""
@@ -867,6 +898,12 @@ def _parameter_at(at: int | str, function: Function) -> list[str]:
         return [at] if at in names else []
     at += names[:1] in (["self"], ["cls"])
     return names[at : at + 1]
+
+
+def _returned(function: Function) -> list[ast.expr]:
+    """What a function returns; nothing is a constant. Functions inside of it count, too."""
+    values = (node.value for node in ast.walk(function) if isinstance(node, ast.Return))
+    return [value if value is not None else ast.Constant(None) for value in values]
 
 
 def _is_own_mapping(node: ast.expr, function: Function) -> bool:

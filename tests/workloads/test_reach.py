@@ -544,3 +544,50 @@ USES = "    def load(self):\n        DataLoader(d, batch_size=64, num_workers=se
 )  # fmt: skip
 def test_workers_of_classes_that_extend_others(tmp_path: Path, code: str, verdict: str) -> None:
     assert of_program(tmp_path, f"{LOADER}{code}\n").verdict == verdict
+
+
+OPTION = 'import argparse\np = argparse.ArgumentParser()\np.add_argument("--workers", type=int, default=0)\n'
+SHAPE = """class Shape:
+    def __init__(self, size=1):
+        self.size = size
+    @classmethod
+    def of(cls, more):
+        shape = MADE
+        for key, value in more.items():
+            FILLS
+        return shape
+"""
+OWN = SHAPE.replace("MADE", "cls()").replace("FILLS", "shape.__dict__[key] = value")
+LOADS = "DataLoader(d, batch_size=2, num_workers=args.workers)\n"
+
+
+@table(
+    "shape, code, verdict",
+    [
+        (OWN, f"Shape.of(ask())\nargs = p.parse_args()\n{LOADS}", "not-needed"),
+        (OWN.replace("cls()", "Shape(size=-1)"), f"Shape.of(ask())\nargs = p.parse_args()\n{LOADS}", "not-needed"),
+        *((SHAPE.replace("MADE", "cls()").replace("FILLS", fills), f"Shape.of(ask())\nargs = p.parse_args()\n{LOADS}",
+           "not-needed") for fills in ("setattr(shape, key, value)", "vars(shape).update(more)")),
+        (OWN, f"Shape.of(ask())\ndef get():\n    args = p.parse_args()\n    return args\n"
+         f"def main(args):\n    {LOADS}main(get())\n", "not-needed"),
+        # The object is another one, or may be, or has the attributes of another one.
+        *((SHAPE.replace("MADE", made).replace("FILLS", "shape.__dict__[key] = value"),
+           f"args = p.parse_args()\nShape.of(ask())\n{LOADS}", "unknown")
+          for made in ("args", "more", "args or cls()")),
+        (OWN.replace("self.size = size", "self.__dict__ = vars(args)"),
+         f"args = p.parse_args()\nShape.of(ask())\n{LOADS}", "unknown"),
+        (OWN.replace("class Shape", "class Shape(dict)"),
+         f"Shape.of(ask())\nargs = p.parse_args()\n{LOADS}", "unknown"),
+        # The options are read from the filled object.
+        (OWN, f"p.parse_args()\nargs = Shape.of(ask())\n{LOADS}", "unknown"),
+        (OWN, f"args = p.parse_args()\ndef main(args):\n    {LOADS}main(Shape.of(ask()))\n", "unknown"),
+        (OWN, f"args = p.parse_args(namespace=Shape.of(ask()))\n{LOADS}", "unknown"),
+        (OWN, f"args = p.parse_args()\nargs = Shape.of(vars(args))\n{LOADS}", "unknown"),
+        (OWN, f"def get():\n    return Shape.of(ask()) if ask() else p.parse_args()\nargs = get()\n{LOADS}", "unknown"),
+        # What a parameter hides does not count.
+        (SHAPE.replace("MADE", "cls()").replace("FILLS", "pass").replace("self.size = size", "self.__dict__ = size"),
+         f"args = p.parse_args()\ndef main(args):\n    {LOADS}main(Shape(ask()))\n", "unknown"),
+    ],
+)  # fmt: skip
+def test_options_beside_a_class_that_fills_its_objects(tmp_path: Path, shape: str, code: str, verdict: str) -> None:
+    assert of_program(tmp_path, f"{LOADER}{OPTION}{shape}{code}").verdict == verdict
