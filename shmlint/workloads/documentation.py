@@ -95,6 +95,27 @@ def _readmes(repository: Repository, own: str | None) -> list[str]:
     return [path for path in paths if own is None or path != normal(own)]
 
 
+def fetches_inside(launch: Launch, repository: Repository) -> bool:
+    """Whether a page fetches code or packages after it starts a container, so that it has more than its image."""
+    own = launch.span.path if launch.span.path.endswith(_PAGES) else None
+    script = posixpath.basename(launch.span.path)
+    for path in _readmes(repository, None) if own is None else [own]:
+        source = repository.peek(path)
+        text = source.text if source is not None else ""
+        begins = re.search(rf"{re.escape(script)}|{_STARTS}", text) if own is None else None
+        start = launch.span.end if own is not None else begins.start() if begins is not None else len(text)
+        if re.compile(_FETCHES).search(text, start) is not None:
+            return True
+    return False
+
+
+_STARTS = r"\bcompose[ \t]+(?:up|run|exec)\b|\b(?:docker|podman)[ \t]+(?:exec|start|attach)\b"
+_FETCHES = (
+    r"\b(?:pip[0-9.]*|uv|poetry|pdm|conda|mamba|micromamba|pixi)[ \t]+(?:pip[ \t]+)?(?:install|add|sync|create)\b"
+    r"|\bgit[ \t]+(?:clone|submodule)\b|\b(?:vcs|wstool|rosinstall|wget|curl)[ \t]"
+)
+
+
 def _beside(launch: Launch, repository: Repository) -> Iterator[str]:
     """The other pages in the directory of a launch's script that name it."""
     folder, script = posixpath.split(normal(launch.span.path))

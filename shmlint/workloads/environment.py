@@ -41,8 +41,13 @@ _LOUD_DEBIAN = re.compile(
 _FETCHES = frozenset({"git", "git-lfs", "hg", "svn", "vcs", "wstool", "tar", "unzip", "gdown", "hf", "huggingface-cli"})
 """Programs with which a build gets code that the repository does not have, or unpacks it."""
 _OF_ROS = r"^ros-\$\{?\w*DISTRO\w*\}?-"
-_TELLS = frozenset({"apt-cache", "apt-mark", "lsb_release", "update-locale"})
+_TELLS = frozenset(
+    {"apt-cache", "apt-mark", "catkin_init_workspace", "chsh", "dpkg-reconfigure", "lsb_release", "mesg", "passwd",
+     "setcap", "strip", "update-locale"}
+)  # fmt: skip
 """Programs that only tell or set something of the system."""
+_KEYS = r"^(?:\S*/)?(?:ros2?-apt-source|cuda-keyring|packages-microsoft-prod)[\w.~+-]*\.deb$"
+"""Packages of Debian that only bring the key and the address of where other packages are."""
 _BUILDS = frozenset(
     {"add-apt-repository", "catkin", "catkin_make", "cmake", "colcon", "groupadd", "locale-gen", "make", "ninja",
      "rosdep", "ssh-keygen", "update-alternatives", "useradd"}
@@ -105,6 +110,8 @@ def _is_settled(text: str, files: Files) -> bool:
     from shmlint.syntax.shell_text import whole
 
     source = Source("", re.sub(r"^(?:--\S+\s+)+", "", text))
+    if source.text.startswith("<<"):
+        return False  # the lines of a here-document, which are not read
     for command in commands(whole(source, 0, len(source.text))):
         words = unwrapped([word.text for word in command.words])
         if words and not _is_harmless(words, text, files):
@@ -117,7 +124,7 @@ def _is_harmless(words: Sequence[str], text: str, files: Files) -> bool:
     if is_python(program) and words[1:3] in (("-m", "pip"), ("-m", "uv")):
         program, words = words[2], words[2:]
     if program in ("apt", "apt-get", "aptitude"):
-        named = (re.sub(_OF_ROS, "ros-", word) for word in _arguments(words, "install"))
+        named = (re.sub(_KEYS, "", re.sub(_OF_ROS, "ros-", word)) for word in _arguments(words, "install"))
         return not any(map(_LOUD_DEBIAN.search, named))
     if program in ("pip", "pip3", "uv", "conda", "mamba", "micromamba", "poetry", "pdm"):
         return all(_is_known(name) for name in _installs(program, words, files))
@@ -126,12 +133,20 @@ def _is_harmless(words: Sequence[str], text: str, files: Files) -> bool:
     is_text, rest = shell_argument(words) if program in SHELLS else (False, ())
     if is_text and rest:
         return _is_settled(rest[0], files)
+    if program in _TELLS or (tuple(words) == ("cat",) and "<<" in text):  # it writes a file
+        return True
     kind = kind_of(words)
     if kind == "build":
-        return program in _BUILDS or tuple(words[1:]) == ("--print-architecture",)
-    if program in _TELLS:
-        return True
+        return program in _BUILDS or (program == "dpkg" and _sets_up(words[1:]))
     return kind in ("silent", "probe") or (program in SHELLS and _INSTALLERS.search(text) is not None)
+
+
+def _sets_up(words: Sequence[str]) -> bool:
+    """Whether dpkg only tells or sets something, or installs no more than keys of what is installed later."""
+    action, rest = (words[0], words[1:]) if words else ("", ())
+    if action in ("-i", "--install"):
+        return all(re.search(_KEYS, word) is not None for word in rest)
+    return action in ("--print-architecture", "--add-architecture", "-l", "-s")
 
 
 def _arguments(words: Sequence[str], verb: str) -> list[str]:

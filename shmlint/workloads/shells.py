@@ -425,20 +425,24 @@ def _in_plain_environment(case: Case) -> Need | None:
     """
     program, launch = case.program, case.launch
     made = program.image is not None and not program.namesake and (not program.guessed or _is_of_repository(case))
-    if not (made or _is_published(case)) or not program.files.seen():
-        return None
+    seen = bool(program.files.seen())
+    if not (made or _is_published(case)) or not (seen or _has_ros(case)):
+        return None  # without code nothing tells what it is for, but for a robot's image
     if asked_for(case) or case.documented.need is not None:
         return None
     own = {entry.span for entry in program.documented}
     shown = [ran for ran in program.documented_commands if ran.kind == "program"]
     if any(ran.span not in own or ran.words[0].rpartition("/")[2] in _BY_MPI for ran in shown):
         return None
+    from shmlint.workloads.documentation import fetches_inside
     from shmlint.workloads.environment import is_plain, sees_more
     from shmlint.workloads.native import is_quiet
     from shmlint.workloads.own_code import own_code
 
     repository = program.files.repository
-    if sees_more(launch, program.files) or not own_code(program.files).alone or not is_quiet(repository):
+    if sees_more(launch, program.files) or not is_quiet(repository):
+        return None
+    if not own_code(program.files, every=not seen).alone or (not seen and fetches_inside(launch, repository)):
         return None
     if program.image is not None and made and not is_plain(program.image, program.files):
         return None

@@ -3992,7 +3992,17 @@ MADE_FOR_IT = "FROM nvidia/cuda:12.4.1-devel-ubuntu22.04\nRUN apt-get update && 
         ("RUN bash -c 'apt-get install -y ros-${ROS_DISTRO}-desktop && colcon build'", {}, "not-needed"),
         ("RUN conda install -y -c conda-forge zlib libgcc-ng mkl-fft cuda-nvcc libcublas-dev scipy", {}, "not-needed"),
         ("RUN pip install typing grpcio rpds-py jupyterlab-server decimer-image-transformer", {}, "not-needed"),
+        ("RUN cat <<EOF > /etc/motd\nhello\nEOF\nRUN chsh -s /bin/zsh me && passwd -d me", {}, "not-needed"),
+        ("RUN curl -Lo /tmp/cuda-keyring_1.1-1_all.deb https://a.b/c && dpkg -i /tmp/cuda-keyring_1.1-1_all.deb", {},
+         "not-needed"),
+        ("RUN wget https://a.b/ros2-apt-source.deb && apt-get install -y ./ros2-apt-source.deb && dpkg -l", {},
+         "not-needed"),
         # What is not known, what may share memory, and code from elsewhere.
+        ("RUN <<EOF\npip install unheard-of\nEOF", {}, "unknown"),
+        ("RUN --mount=type=cache,target=/root/.cache <<-'EOF' bash\npip install unheard-of\nEOF", {}, "unknown"),
+        ("RUN cat <<EOF | bash\npip install unheard-of\nEOF", {}, "unknown"),
+        ("RUN dpkg -i /tmp/tool.deb", {}, "unknown"),
+        ("RUN apt-get install -y ./tool.deb", {}, "unknown"),
         ("RUN pip install jax unheard-of", {}, "unknown"),
         ("RUN pip install ray", {}, "unknown"),
         ("RUN conda install zlib libgcc-ng nccl", {}, "unknown"),
@@ -4036,6 +4046,38 @@ def test_a_shell_in_an_image_of_a_plain_base(tmp_path: Path, options: str, base:
     script = f"docker build -t mine .\ndocker run --gpus all {options} mine bash\n"
     files = {"run.sh": script, "Dockerfile": f"FROM {base}\nRUN pip install jax flax\n", "net.py": NETS}
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "options, build, files, verdict",
+    [
+        ("", "FROM ros:humble", {}, "not-needed"),
+        ("-v /tmp/.X11-unix:/tmp/.X11-unix -v ./ws:/ws", "FROM osrf/ros:noetic-desktop-full", {}, "not-needed"),
+        ("", "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN apt-get install -y ros-humble-desktop gazebo", {},
+         "not-needed"),
+        ("", "FROM ros:humble", {"README.md": "```\nros2 launch arm rviz.launch.py\n```\n"}, "not-needed"),
+        ("", "FROM ros:humble", {"README.md": "```\npip install docker\n./run.sh\n```\n"}, "not-needed"),
+        ("", "FROM ros:humble", {"README.md": "```\n./run.sh\npip install torch\n```\n"}, "unknown"),
+        ("", "FROM ros:humble", {"README.md": "```\ndocker exec -it robot bash\ngit clone https://a.b/arm\n```\n"},
+         "unknown"),
+        ("-v $HOME/ws:/ws", "FROM ros:humble", {}, "unknown"),
+        ("", "FROM someone/ros:1\nRUN apt-get install -y ros-humble-desktop", {}, "unknown"),
+        ("", "FROM ros:humble\nRUN git clone https://a.b/arm /ws/src/arm", {}, "unknown"),
+        ("", "FROM ros:humble\nCOPY --from=someone/tools /opt /opt", {}, "unknown"),
+        ("", "FROM ros:humble", {"see.py": "import torch\n"}, "unknown"),
+        ("", "FROM ros:humble", {"see.py": "import unheard_of\n"}, "unknown"),
+        ("", "FROM ros:humble", {"see.py": "from multiprocessing import shared_memory\n"}, "unknown"),
+        ("", "FROM ros:humble", {"src/share.cpp": "int f = shm_open(name, O_RDWR, 0600);\n"}, "unknown"),
+        ("", "FROM ros:humble", {".gitmodules": "[submodule \"arm\"]\n"}, "unknown"),
+        ("", "FROM ubuntu:22.04\nRUN apt-get install -y vim", {}, "unknown"),
+    ],
+)
+def test_a_shell_for_a_robot_that_sees_no_code(
+    tmp_path: Path, options: str, build: str, files: dict[str, str], verdict: str
+) -> None:
+    """All that is in an image for ROS is known; of what another image without code is for, nothing is."""
+    script = f"docker build -t mine .\ndocker run -it --gpus all {options} mine bash\n"
+    assert need(tmp_path, {"run.sh": script, "Dockerfile": f"{build}\n"} | files).verdict == verdict
 
 
 @table(
