@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from shmlint.docker.images import DOCKERFILES
 from shmlint.files.cache import Key
 from shmlint.files.kinds import kind_of
 from shmlint.files.read import Unreadable, normal
@@ -214,6 +215,8 @@ def _further(repository: Repository) -> Iterator[Texts]:
     """The scripts that build images, by their names, in the directories next to and below that of a launch."""
     for folder in repository.above()[:3]:
         yield _below(folder, repository)
+        if (inner := _folder_in(folder, "docker", repository)) is not None:
+            yield _below(inner, repository)
     yield _workflows(repository)
 
 
@@ -473,7 +476,7 @@ def _called(name: str, directory: str, repository: Repository) -> str | None:
     files = _dockerfiles(directory, repository)
     named = [n for n in files if n.lower() in (f"dockerfile.{name}", f"{name}.dockerfile")]
     own = files if os.path.basename(directory).lower() == name else ()
-    chosen = named or [n for n in own if n == "Dockerfile"] or (own if len(own) == 1 else [])
+    chosen = named or [n for n in own if n in DOCKERFILES] or (own if len(own) == 1 else [])
     path = normal(os.path.join(directory, chosen[0])) if chosen else None
     return path if path is not None and repository.is_file(path) else None
 
@@ -482,9 +485,15 @@ def _dockerfiles(directory: str, repository: Repository) -> tuple[str, ...]:
     """The names of the Dockerfiles of a directory."""
     known, key = repository.shared.dockerfiles, (repository.root, directory)
     if key not in known:
-        names = repository.names(directory)
-        known[key] = tuple(n for n in names if n.startswith("Dockerfile") or n.endswith(".Dockerfile"))
+        named = [name for name in repository.names(directory) if re.search(_NAMED, name) is not None]
+        paths = ((name, normal(os.path.join(directory, name))) for name in named if not re.search(_NOT_NAMED, name))
+        known[key] = tuple(name for name, path in paths if repository.is_file(path))
     return known[key]
+
+
+_NAMED = r"^(?:Dockerfile|(?i:dockerfile)(?:[._-]|$))|\.(?i:dockerfile)$"
+_NOT_NAMED = r"\.dockerignore$|^dockerfile.*\.(?:py|go|js|ts|rs|rb|java|mdx?|rst|json|ya?ml|sh)$"
+"""Dockerfiles, also in small letters; in those, code has names like ``dockerfile_parser.go`` too."""
 
 
 def _guess(launch: Launch, repository: Repository) -> Build | None:

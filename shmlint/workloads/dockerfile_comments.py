@@ -17,7 +17,11 @@ from shmlint.syntax.shell_text import Builder
 _LONGEST = 100_000
 """Characters; a longer file is not written by hand."""
 _MOST_COMMANDS = 20
-_COMMAND = r"(?m)^[ \t]*#+[ \t]*(?:[$>][ \t]*)?((?:sudo[ \t]+)?(?:docker|podman|nerdctl|buildah)[ \t])"
+_COMMAND = (
+    r"(?m)^[ \t]*#+[ \t]*(?:[A-Za-z][^\n:#`]{0,40}:[ \t]{1,9})?(?:[$>][ \t]*)?"
+    r"((?:sudo[ \t]+)?(?:docker|podman|nerdctl|buildah)[ \t])"
+)
+"""A command behind a comment's sign, also after what it is for: ``# Build: docker build .``."""
 _COMMENT = r"\n[ \t]*#+"
 
 

@@ -513,6 +513,7 @@ def test_a_build_in_a_directory_that_is_changed_to(tmp_path: Path, path: str, te
         ("docker/Dockerfile", "# docker build -t me/trainer -f docker/Dockerfile .", "me/trainer", "needed"),
         ("docker/Dockerfile", "# docker build -t me/trainer docker/", "me/trainer", "needed"),
         ("docker/Dockerfile.gpu", "# podman build -f Dockerfile.gpu -t me/trainer .", "me/trainer", "needed"),
+        ("Dockerfile", "# Build (with GPUs):  docker build -t me/trainer .", "me/trainer", "needed"),
         # Another owner leads to it by a guess.
         ("Dockerfile", "# docker build -t trainer .", "me/trainer", "likely"),
         # Another Dockerfile's comment, another image, and no comment on a build.
@@ -587,6 +588,9 @@ def test_a_workflow_names_its_image_after_the_repository(
         ("me/tool", (), "not-needed"), ("docker.io/me/tool:gpu", (), "not-needed"),
         ("ghcr.io/Me/Tool:1.2", (), "not-needed"),
         ("you/tool", (), "not-needed"), ("me/tool-server", (), "unknown"), ("me/tool", ("Dockerfile.cpu",), "unknown"),
+        ("me/tool", ("dockerfile.cpu",), "unknown"), ("me/tool", ("cpu.dockerfile",), "unknown"),
+        ("me/tool", ("Dockerfile.dockerignore",), "not-needed"), ("me/tool", ("dockerfile_parser.py",), "not-needed"),
+        ("me/tool", ("Dockerfiles/cpu",), "not-needed"),
     ],
 )  # fmt: skip
 def test_an_image_with_the_name_of_the_repository_is_built_from_its_only_dockerfile(
@@ -610,6 +614,8 @@ def test_an_image_with_the_name_of_the_repository_is_built_from_its_only_dockerf
         # Another name, several Dockerfiles, one that is not beside it, and a tag alone.
         ("README.md", "you/robots", "github.com/me/robot", ("Dockerfile",), "unknown"),
         ("README.md", "you/robot", "github.com/me/robot", ("Dockerfile", "Dockerfile.cpu"), "unknown"),
+        ("README.md", "you/robot", "github.com/me/robot", ("docker/dockerfile",), "likely"),
+        ("README.md", "you/robot", "github.com/me/robot", ("gpu.dockerfile",), "likely"),
         ("README.md", "you/robot", "github.com/me/a, github.com/me/a, github.com/me/robot", ("Dockerfile.cpu",),
          "likely"),
         ("docs/run.sh", "you/robot", "github.com/me/a, github.com/me/a, github.com/me/robot", ("Dockerfile",),
@@ -622,7 +628,7 @@ def test_an_image_with_the_name_of_the_repository_is_built_from_its_only_dockerf
 def test_an_image_of_somebody_else_that_is_called_like_the_repository(
     tmp_path: Path, path: str, image: str, links: str, dockerfiles: tuple[str, ...], verdict: str
 ) -> None:
-    for old in ("Dockerfile*", "docker/*", "docs/*"):
+    for old in ("Dockerfile*", "*.dockerfile", "docker/*", "docs/*"):
         for file in tmp_path.glob(old):
             file.unlink()
     start = f"docker run --gpus all -it {image} bash\n"
@@ -3535,6 +3541,10 @@ jobs:
         ("me/tool", {"tool/Dockerfile": ""}, "tool/Dockerfile (guessed)"),
         ("me/tool", {"docker/Dockerfile.tool": "", "docker/Dockerfile.other": ""}, "docker/Dockerfile.tool (guessed)"),
         ("me/tool", {"docker/Dockerfile.other": ""}, ""),
+        ("me/tool", {"docker/tool.dockerfile": ""}, "docker/tool.dockerfile (guessed)"),
+        ("me/tool", {"tool/dockerfile": "", "tool/dockerfile.cpu": ""}, "tool/dockerfile (guessed)"),
+        ("me/tool", {"docker/gpu/build.sh": "cd docker/gpu\ndocker build -t me/tool .\n", "docker/gpu/Dockerfile": ""},
+         "docker/gpu/Dockerfile"),
         ("me/apps:noetic-lidar", {"lidar/Dockerfile": ""}, ""),  # it is not the launch's own directory
         ("you/tool", {"build.sh": "docker build -t me/tool .\n"}, ""),
         ("pytorch/pytorch", {"build.sh": "docker build -t pytorch .\n"}, ""),
