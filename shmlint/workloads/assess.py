@@ -277,7 +277,10 @@ def _training(case: Case) -> Need | None:
     if case.torch is None:
         return None
     built = case.program.image is not None and case.program.image.command is None
-    if case.program.default and not is_shown(case) and (built or not case.launch.base_images):
+    from shmlint.workloads.shells import runs_own
+
+    left_open = case.program.default and not is_shown(case) and not runs_own(case)
+    if left_open and (built or not case.launch.base_images):
         why = "an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
         return likely(case, why, case.torch)
     why = "training with PyTorch, whose DataLoader workers and ranks use shared memory"

@@ -246,7 +246,7 @@ def _is_near(ran: Ran, program: Program) -> bool:
 
 def needs_none(case: Case) -> Need | None:
     """A container for the repository's own code, which was read and needs no more than the default."""
-    if not (case.program.default or case.program.kind == "interactive") or _runs_own(case):
+    if not (case.program.default or case.program.kind == "interactive") or runs_own(case):
         return None
     enough = not case.program.guessed and not starts_notebook(case.program) and not asked_for(case)
     if not enough and case.torch is None:
@@ -537,10 +537,10 @@ def for_other_use(case: Case, need: Need) -> Need:
 
 def _gives_shell(case: Case) -> bool:
     """Whether the image's own command gets a terminal and is not a program."""
-    return case.program.default and case.launch.interactive and not is_shown(case) and not _runs_own(case)
+    return case.program.default and case.launch.interactive and not is_shown(case) and not runs_own(case)
 
 
-def _runs_own(case: Case) -> bool:
+def runs_own(case: Case) -> bool:
     """Whether the image has a program of its own: its entry tells a shell apart."""
     workload = entry_of(case.known.need.workload)
     return workload is not None and workload.used_by([["bash"]]) is not workload

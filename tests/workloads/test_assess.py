@@ -350,6 +350,7 @@ def test_scripts_are_split() -> None:
 
 # What a launch needs ---------------------------------------------------------------------------
 
+DJL = "deepjavalibrary/djl-serving:0.33.0-pytorch-gpu"
 NEEDS: list[tuple[str, Launch, str]] = [
     # Workloads that need it whatever they do
     ("ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3"), "needed"),
@@ -478,6 +479,14 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("nim, all", launch("nvcr.io/nim/meta/llama-3.1-70b-instruct"), "likely"),
     ("nim, two ranks", launch("nvcr.io/nim/meta/llama3-70b-instruct", env={"TENSOR_PARALLEL_SIZE": "2"}), "likely"),
     ("nim, a launcher", launch("nvcr.io/nim/meta/llama3-70b-instruct", "torchrun --nproc_per_node=2 t.py"), "needed"),
+    ("DJL, what it serves", launch(DJL), "unknown"),
+    ("DJL, another engine", launch(DJL, env={"TENSOR_PARALLEL_DEGREE": "1"}, count=4), "unknown"),
+    ("DJL, a shell", launch(DJL, "bash"), "likely"),
+    ("DJL, a model on all GPUs", launch(DJL, env={"TENSOR_PARALLEL_DEGREE": "max"}), "likely"),
+    ("DJL, a model on four", launch(DJL, env={"OPTION_TENSOR_PARALLEL_DEGREE": "4"}, count=4), "needed"),
+    ("DJL, one GPU", launch(DJL, env={"TENSOR_PARALLEL_DEGREE": "max"}, count=1), "not-needed"),
+    ("DJL, its parts", launch(DJL, "python /opt/djl/partition/split.py --tensor_parallel_degree 8"), "likely"),
+    ("DJL, one part", launch(DJL, "python /opt/djl/partition/split.py --tensor_parallel_degree 1"), "unknown"),
     ("sglang, one", launch("lmsysorg/sglang", count=1), "likely"),
     ("sglang, tp", launch("lmsysorg/sglang", "python3 -m sglang.launch_server --tp 2"), "needed"),
     ("sglang, no tp", launch("lmsysorg/sglang", "python3 -m sglang.launch_server --model-path x"), "likely"),
