@@ -112,6 +112,9 @@ _PYG_LOADERS = (
     "GraphSAINTRandomWalkSampler", "ShaDowKHopSampler", "RandomNodeLoader", "ZipLoader", "DataListLoader",
     "DenseDataLoader", "TemporalDataLoader",
 )  # fmt: skip
+_RUNNER = ("mmengine.runner.Runner", "mmengine.runner.runner.Runner", "mmengine.Runner")
+RUNNERS = frozenset(f"{name}.from_cfg" for name in _RUNNER)
+"""Calls that make a runner of a configuration."""
 _TRAINERS = tuple(
     f"{module}.Trainer"
     for module in ("lightning", *(f"{package}{below}" for package in ("pytorch_lightning", "lightning.pytorch")
@@ -265,9 +268,8 @@ ROWS: tuple[Row, ...] = (
     *(Row(f"detectron2.data.{module}build_detection_train_loader", "dataloader", "NUM_WORKERS", -1, 4,
           "IMS_PER_BATCH", -1, 16, (), _DETECTRON, configured=True)
       for module in ("", "build.")),
-    Row("mmengine.runner.Runner", "dataloader", "num_workers", -1, None, "batch_size", -1, None, configured=True),
-    Row("mmengine.runner.Runner.from_cfg", "dataloader", "num_workers", -1, None, "batch_size", -1, None,
-        configured=True),
+    *(Row(name, "dataloader", "num_workers", -1, None, "batch_size", -1, None, configured=True)
+      for name in (*_RUNNER, *sorted(RUNNERS))),
     Row("share_memory_", "torch-sharing", source=_SHARING),
     Row("share_memory", "torch-sharing", source=_SHARING),
     *(Row(name, "ranks", "devices", -1, ALL, formerly="gpus") for name in _TRAINERS),
@@ -356,7 +358,7 @@ COLLECTIVE = frozenset(
         "torch.distributed.init_process_group", "horovod.torch.init", "horovod.tensorflow.init", "deepspeed.initialize",
         "deepspeed.init_distributed", "deepspeed.comm.init_distributed", "deepspeed.init_inference",
         "accelerate.Accelerator", "torch.nn.parallel.DistributedDataParallel",
-        "paddle.distributed.init_parallel_env", "mmengine.runner.Runner", "mmengine.runner.Runner.from_cfg",
+        "paddle.distributed.init_parallel_env", *_RUNNER, *RUNNERS,
         "bagua.torch_api.init_process_group",
         # https://github.com/open-mmlab/mmcv/blob/a685e1ff0c9d772a7f3ab984702008138c37a7b2/mmcv/runner/dist_utils.py#L41
         "mmcv.runner.init_dist", "mmcv.runner.dist_utils.init_dist",
@@ -447,10 +449,6 @@ COMMAND_LINES = {
 """The names of Lightning's command line, and the trainer that each makes."""
 INSTANTIATE = frozenset({"hydra.utils.instantiate", "hydra.utils.call"})
 """Calls that make what a part of the configuration names."""
-RUNNERS = frozenset(
-    {"mmengine.runner.Runner.from_cfg", "mmengine.runner.runner.Runner.from_cfg", "mmengine.Runner.from_cfg"}
-)  # fmt: skip
-"""Calls that make a runner of a configuration."""
 TRAINERS: dict[str, int | None] = {
     f"{package}.apis.{module}{name}": workers
     for package, name, workers in (
