@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from shmlint.model.launch import Value
+from shmlint.model.launch import Unknown, Value
 from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source, Span
@@ -303,11 +303,14 @@ class Follower:
         if context.arguments and not any("$" in word or "`" in word for word in arguments):
             known |= {"#": str(len(arguments)), **{str(i): "" for i in range(len(arguments) + 1, 10)}}
         before = given(known)
+        if re.search(_EXPORTS_OTHERS, text.text) is not None:
+            self.files.env_files = True
         for name, word in exports(text, before):
-            if not word.unknown and word.span is not None and name not in self.environment:
-                span = context.span if inline else word.span
-                if span is not None:
-                    self.environment[name] = Value(word.text, span, word.text)
+            span = context.span if inline else word.span
+            if span is None or word.span is None or (name in self.environment and not word.unknown):
+                continue
+            value = Unknown("variable", word.unknown.sentence) if word.unknown else word.text
+            self.environment[name] = Value(value, span, word.text)
         found = tuple(commands(text, before))
         names = dict.fromkeys(command.function for command in found if command.function)
         for name in names:
@@ -557,6 +560,8 @@ def _given_by(words: Sequence[str], command: Sequence[str]) -> set[str]:
 
 
 _VARIABLE = r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})"
+_EXPORTS_OTHERS = r"\bexport[ \t]+(?:-p[ \t]+)?[\"']?(?:\$\(|`)"
+"""What exports the variables of a file, ``export $(xargs < .env)``."""
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _BESIDE_SCRIPT = (
     r"""["']?(?:\$\(|`)\s*dirname\s+(?:--\s+)?["']?\$(?:0|\{0\}|\{?BASH_SOURCE(?:\[0\])?\}?)["']?\s*(?:\)|`)["']?"""

@@ -1722,6 +1722,25 @@ def test_a_size_in_a_module_that_says_nothing_else_counts(tmp_path: Path) -> Non
 
 
 @table(
+    "script, verdict",
+    [
+        ("python train.py", "not-needed"),
+        ("export OTHER=$(date)\npython train.py", "not-needed"),
+        ("export WORKERS=${WORKERS:-0}\npython train.py", "not-needed"),
+        ("export WORKERS=$(cat workers.txt)\npython train.py", "unknown"),
+        ("WORKERS=`nproc`\nexport WORKERS\npython train.py", "unknown"),
+        ("export $(grep -v '^#' .env | xargs)\npython train.py", "unknown"),
+        ("if [ -f .env ]; then export `cat .env`; fi\npython train.py", "unknown"),
+    ],
+)
+def test_a_script_exports_what_is_not_written_down(tmp_path: Path, script: str, verdict: str) -> None:
+    """Such a variable may give the loader workers that its default does not."""
+    code = f"import os\n{WITH_LOADER}DataLoader(d, num_workers=int(os.getenv('WORKERS', '0')))\n"
+    files = {"compose.yaml": compose("bash run.sh"), "Dockerfile": DOCKERFILE, "run.sh": script, "train.py": code}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "size, environment, verdict",
     [
         ("16", "", "needed"),
