@@ -21,6 +21,7 @@ _DEPTH = 10
 _BUILDS = ("cpp_extension.load", "cpp_extension.load_inline")
 _PATHS = frozenset({"os.path.join", "pathlib.Path", "str", "os.fspath"})
 """Calls that put a path together of the parts that they are given."""
+_VARIABLES = frozenset({"os.getenv", "os.environ.get"})
 _PERCENT = r"%(?:\([^()]*\))?[-+ #0-9.]*[a-z]"
 _BRACES = r"\{[^{}]*\}"
 
@@ -94,6 +95,9 @@ class NamedModules:
             return self._path(node.args, scope, depth)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
             return tuple(re.sub(_BRACES, ANY, text) for text in self.texts(node.func.value, scope, depth + 1))
+        if scope.full_name(node.func) in _VARIABLES:
+            found = self._evaluator.value(node, scope)
+            return (found.value,) if found.certain and isinstance(found.value, str) else ()
         if isinstance(node.func, ast.Attribute) and node.func.attr == "get" and not node.keywords:
             return self._of_mapping(node.func.value, scope, depth, node.args[1:])
         return ()
