@@ -93,6 +93,7 @@ def _result(walker: Walker) -> Reading:
         meant = row is not None and _is_meant(row, site, walker)
         if row is not None and meant and not _uses_none(row, site, walker):
             calls.append(_filled(row, site, walker.evaluator))
+            _note_size(calls[-1], walker)
         elif not meant and (row is None or _is_of_object(site)) and (counted := _counted(site, walker)):
             walker.stop(f"what `{site.name}` does with `{counted}` is unknown", site.span)
         elif row is None and _may_train(site, walker):
@@ -278,6 +279,12 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     shape = _of_image(argument(row.side, -1, None).value) if row.side else ()
     row = row._replace(item=shape) if shape else row
     return Call(row, count, batch, prefetch, site.span, site.certain, repeated)
+
+
+def _note_size(call: Call, walker: Walker) -> None:
+    """Note that a segment of shared memory may be larger than what is known: ``size=max(4096, n)``."""
+    if call.row.use == "python-shm" and call.processes.number is not None and not call.processes.certain:
+        walker.stop("the size of its shared memory is not sure", call.span)
 
 
 def _is_meant(row: Row, site: Site, walker: Walker) -> bool:

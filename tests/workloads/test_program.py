@@ -1430,6 +1430,10 @@ def test_variables_of_scripts_and_images_are_checked(
          "", "unknown", {}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=a.nbytes)", "", "likely",
          {"python-shm": None}),
+        ("from multiprocessing import shared_memory as s\nimport sys\nn = len(sys.stdin.read())\n"
+         "s.SharedMemory(create=True, size=int(max(4096, n)))", "", "unknown", {}),
+        ("from multiprocessing import shared_memory as s\nimport sys\nn = len(sys.stdin.read())\n"
+         "s.SharedMemory(create=True, size=4096 if n else 2**33)", "", "unknown", {}),
         # What attaches to a segment makes none.
         ("from multiprocessing import shared_memory as s\na = s.SharedMemory(create=True, size=128)\n"
          "s.SharedMemory(name=a.name)", "", "not-needed", {}),
