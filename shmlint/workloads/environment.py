@@ -55,12 +55,21 @@ _BUILDS = frozenset(
 """Programs that compile what is there, which is the repository's, or prepare the system."""
 
 
+_TRANSPORT = r"(?:FASTRTPS|FASTDDS|CYCLONEDDS|ICEORYX)_"
+"""Variables by which messages of ROS may go through shared memory
+(https://fast-dds.docs.eprosima.com/en/v2.14.4/fastdds/env_vars/env_vars.html)."""
+
+
 def is_plain(image: BuiltImage, files: Files, depth: int = 0) -> bool:
     """Whether all that a build puts into its image is known to use no shared memory."""
     bases = all(is_plain_image(name) for name, _ in image.base_images)
     if not bases or not all(_is_settled(text, files) for text, _ in image.runs):
         return False
+    if any(re.match(_TRANSPORT, name) for name in image.environment):
+        return False
     for copy in image.copies:
+        if any(re.match(r"(?:\w+://|git@)", source) for source in copy.sources):
+            return False
         if copy.elsewhere and not all(re.search(r"(?:^|/)uvx?$", source) for source in copy.sources):
             return False
         if copy.origin is not None and (depth >= _MOST_STAGES or not is_plain(copy.origin, files, depth + 1)):
@@ -110,8 +119,8 @@ def _is_settled(text: str, files: Files) -> bool:
     from shmlint.syntax.shell_text import whole
 
     source = Source("", re.sub(r"^(?:--\S+\s+)+", "", text))
-    if source.text.startswith("<<"):
-        return False  # the lines of a here-document, which are not read
+    if source.text.startswith("<<") or re.search(r"\bxargs\b", source.text) is not None:
+        return False  # what the lines of a here-document, or of another command's output, install is not read
     for command in commands(whole(source, 0, len(source.text))):
         words = unwrapped([word.text for word in command.words])
         if words and not _is_harmless(words, text, files):

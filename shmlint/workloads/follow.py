@@ -303,14 +303,16 @@ class Follower:
         if context.arguments and not any("$" in word or "`" in word for word in arguments):
             known |= {"#": str(len(arguments)), **{str(i): "" for i in range(len(arguments) + 1, 10)}}
         before = given(known)
-        if re.search(_EXPORTS_OTHERS, text.text) is not None:
-            self.files.env_files = True
+        others = set(re.findall(_EXPORTS_NAMES, text.text))
         for name, word in exports(text, before):
+            others.discard(name)
             span = context.span if inline else word.span
             if span is None or word.span is None or (name in self.environment and not word.unknown):
                 continue
             value = Unknown("variable", word.unknown.sentence) if word.unknown else word.text
             self.environment[name] = Value(value, span, word.text)
+        if others - self.environment.keys() or re.search(_EXPORTS_OTHERS, text.text) is not None:
+            self.files.env_files = True
         found = tuple(commands(text, before))
         names = dict.fromkeys(command.function for command in found if command.function)
         for name in names:
@@ -560,8 +562,10 @@ def _given_by(words: Sequence[str], command: Sequence[str]) -> set[str]:
 
 
 _VARIABLE = r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})"
-_EXPORTS_OTHERS = r"\bexport[ \t]+(?:-p[ \t]+)?[\"']?(?:\$\(|`)"
-"""What exports the variables of a file, ``export $(xargs < .env)``."""
+_EXPORTS_OTHERS = r"\bexport[ \t]+(?:-p[ \t]+)?[\"']?(?:\$|`)"
+"""What exports the variables of a file, ``export $(xargs < .env)``, or of its lines, ``export "$line"``."""
+_EXPORTS_NAMES = r"\bexport[ \t]+([A-Za-z_]\w*)(?![\w=+\[-])"
+"""A variable that is exported apart from its value: by ``read`` and ``for``, nothing of it is known."""
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _BESIDE_SCRIPT = (
     r"""["']?(?:\$\(|`)\s*dirname\s+(?:--\s+)?["']?\$(?:0|\{0\}|\{?BASH_SOURCE(?:\[0\])?\}?)["']?\s*(?:\)|`)["']?"""

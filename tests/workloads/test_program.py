@@ -1735,6 +1735,10 @@ def test_a_size_in_a_module_that_says_nothing_else_counts(tmp_path: Path) -> Non
         ("WORKERS=`nproc`\nexport WORKERS\npython train.py", "unknown"),
         ("export $(grep -v '^#' .env | xargs)\npython train.py", "unknown"),
         ("if [ -f .env ]; then export `cat .env`; fi\npython train.py", "unknown"),
+        ("while read line; do export \"$line\"; done < .env\npython train.py", "unknown"),
+        ("for WORKERS in 8; do export WORKERS; python train.py; done", "unknown"),
+        ("read WORKERS < workers.txt\nexport WORKERS\npython train.py", "unknown"),
+        ("OTHER=1\nexport OTHER\npython train.py", "not-needed"),
     ],
 )
 def test_a_script_exports_what_is_not_written_down(tmp_path: Path, script: str, verdict: str) -> None:
@@ -4102,6 +4106,9 @@ def test_a_shell_in_an_image_of_a_plain_base(tmp_path: Path, options: str, base:
         ("", "FROM ros:humble", {"see.py": "from multiprocessing import shared_memory\n"}, "unknown"),
         ("", "FROM ros:humble", {"src/share.cpp": "int f = shm_open(name, O_RDWR, 0600);\n"}, "unknown"),
         ("", "FROM ros:humble", {".gitmodules": "[submodule \"arm\"]\n"}, "unknown"),
+        ("", "FROM ros:humble\nRUN echo torch | xargs pip install", {}, "unknown"),
+        ("", "FROM ros:humble\nADD https://a.b/arm.tar.gz /opt/", {}, "unknown"),
+        ("", "FROM ros:humble\nENV FASTRTPS_DEFAULT_PROFILES_FILE=/shm.xml", {"shm.xml": "<dds/>"}, "unknown"),
         ("", "FROM ubuntu:22.04\nRUN apt-get install -y vim", {}, "unknown"),
     ],
 )
