@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _CHANGES = frozenset({"update", "merge_with", "setdefault", "pop", "popitem", "clear", "__setitem__", "__setattr__"})
 """Calls that change what they are called of."""
+_SETTERS = frozenset({"setattr", "delattr", "setitem", "delitem", "__setattr__", "__setitem__", "__delitem__"})
+"""Calls that change what they are given by a key: ``setattr(cfg, "resume", True)``, ``operator.setitem``."""
 _MOST_CALLS = 40
 """Calls of a command line, each of which lays all of its configuration files over each other."""
 
@@ -76,6 +78,10 @@ class Configured:
             given = (keyword.value for keyword in node.keywords if keyword.arg == "cfg")
             holder = next(iter(node.args), next(given, None)) if "OmegaConf" in name else node.func.value
             self._changed.append((holder or node.func.value, "", scope))
+        if name.rpartition(".")[2] in _SETTERS and len(node.args) > 1:
+            given_key = node.args[1]
+            key = text_of(given_key.value) if isinstance(given_key, ast.Constant) else ""
+            self._changed.append((node.args[0], key, scope))
         if surely or name.endswith("CLI"):
             self._noted.append((name, node, scope, certain))
         return surely

@@ -14,7 +14,7 @@ from shmlint.model.source import Source, Span
 from shmlint.syntax.python import dotted
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.libraries import FROM_FILE, TRAINERS
-from shmlint.workloads.python_settings import inside, read_python, words_over
+from shmlint.workloads.python_settings import IMPORTED, inside, read_python, words_over
 from shmlint.workloads.settings_files import OPEN, Part, call_of, read_value
 from shmlint.workloads.values import NOTHING, UNKNOWN, DictValue, Found, Scope, changed, one_of, text_of
 
@@ -25,6 +25,8 @@ _MOST = 8
 _MOST_LOADERS = 40
 _MOST_CHANGES = 2_000
 """Statements and calls of a program of which it is asked whether they change a configuration."""
+_MOST_LOOKED_AT = 20_000
+"""Parts of a configuration that are looked at for the classes that it names."""
 _SAME = frozenset({"copy.deepcopy", "copy.copy", "mmdet.utils.replace_cfg_vals", "mmdet.utils.compat_cfg",
                    "mmdet.utils.update_data_root"})  # fmt: skip
 """Calls that give what they are given with the same numbers of workers, as far as these are in it.
@@ -328,16 +330,42 @@ def _expression(part: Part) -> ast.expr:
 
 
 def _imports(root: Part) -> tuple[str, ...] | None:
-    """The modules that a configuration imports for the classes in them; None where they are not known."""
+    """The modules that a configuration imports, and those of the classes it names; None where they are not known."""
+    own = root.entries.get(IMPORTED)
+    found = [item.text for item in own.value] if own is not None and isinstance(own.value, tuple) else []
+    typed = _typed(root)
+    if typed is None or any(name.startswith(".") for name in found):
+        return None
+    found += typed
     part = inside(root, "custom_imports")
     if part is None or part.value is None:
-        return ()
+        return tuple(dict.fromkeys(found))
     names = inside(part, "imports") if isinstance(part.value, dict) and OPEN not in part.entries else None
     listed = names.value if names is not None else None
     items = (names,) if names is not None and isinstance(listed, str) else listed
     if not isinstance(items, tuple) or any(not isinstance(item.value, str) for item in items):
         return None
-    return tuple(item.text for item in items)
+    return tuple(dict.fromkeys((*found, *(item.text for item in items))))
+
+
+def _typed(root: Part) -> list[str] | None:
+    """The names of ``type='own.data.Fields'``, whose modules a registry imports where no class is registered so.
+
+    https://github.com/open-mmlab/mmengine/blob/v0.10.7/mmengine/registry/registry.py#L396
+    """
+    found: dict[str, None] = {}
+    left, looked = [root], 0
+    while left:
+        part = left.pop()
+        looked += 1
+        if looked > _MOST_LOOKED_AT:
+            return None
+        left += part.value if isinstance(part.value, tuple) else part.entries.values()
+        kind = part.entries.get("type")
+        name = kind.text if kind is not None else ""
+        if "." in name and all(one.isidentifier() for one in name.split(".")):
+            found[name] = None
+    return [*found]
 
 
 def _nothing(_part: Part) -> None:

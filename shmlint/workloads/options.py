@@ -220,13 +220,14 @@ class Options:
         takes: list[str] | None = None
         """Where the next words go that belong to the option before them."""
         for word in self._entry.arguments:
-            name, equals, _ = word.partition("=")
+            name, equals, value = word.partition("=")
             if word.startswith("-"):
                 declared = self.declared.get(self._key(key_of(name)), ())
-                if not equals and not declared:
+                if not declared and (not equals or "=" in value):  # that may be short for one of several words
                     return None
                 many = any(one.several for one in declared)
-                takes = several if many else None if equals or self._takes_none(key_of(name)) else []
+                several += [value] if many and equals else []
+                takes = several if many and not equals else None if equals or self._takes_none(key_of(name)) else []
             elif takes is None or (takes is not several and takes):
                 alone.append(word)
             else:

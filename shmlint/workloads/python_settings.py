@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import TypeGuard
 
 from shmlint.files.read import normal
 from shmlint.model.source import Source
@@ -29,7 +31,14 @@ _MOST_PARTS = 20_000
 _DELETE = "_delete_"
 """The key of a mapping which replaces the one that it would be merged with."""
 _BASE = "_base_"
+IMPORTED = "import "
+"""The key of the modules that the files import, in the whole of a configuration: no name has a space."""
+_OPENERS = frozenset({"globals", "locals", "vars", "exec", "eval", "__import__"})
+"""Functions by which code may change names that it does not write down."""
+_QUIET = frozenset({"len", "int", "float", "str", "bool", "abs", "round", "range", "isinstance", "repr"})
+"""Functions that neither change what they are given nor return some of it."""
 _MAPPINGS = frozenset({"dict", "ConfigDict", "mmengine.ConfigDict", "mmengine.config.ConfigDict", "mmcv.ConfigDict"})
+_READERS = frozenset({"mmengine", "mmengine.config", "mmengine.config.config", "mmcv"})
 _COPIES = frozenset({"copy.deepcopy", "deepcopy", "copy.copy"})
 
 
@@ -40,7 +49,10 @@ class _TooMany(Exception):
 def read_python(path: str, source_of: Callable[[str], Source | None]) -> Part | None:
     """The mapping that a file and those that it goes on from make; None where it is not Python, or too large."""
     try:
-        return _Files(source_of).read(path, 0)
+        files = _Files(source_of)
+        found = files.read(path, 0)
+        names = tuple(Part(name, found.source) for name in sorted(files.imported)) if found is not None else ()
+        return found and found._replace(value={**found.entries, IMPORTED: found._replace(value=names)})
     except (_TooMany, RecursionError):
         return None
 
@@ -91,6 +103,8 @@ class _Files:
         self._source_of = source_of
         self._left = _MOST_PARTS
         self._known: dict[str, Part | None] = {}
+        self.imported: set[str] = set()
+        """The modules that they import, other than each other."""
 
     def count(self, parts: int) -> None:
         """Note that some parts are made or looked at."""
@@ -128,15 +142,44 @@ class _File:
         """All names with their values, over those of the files that it goes on from."""
         for statement in self._module.tree.body:
             self._statement(statement)
+        self._files.imported.update(self._imports())
+        inner = self._in_functions()
+        self._spoil([self._names[name] for name in sorted(inner & self._names.keys())])
+        if _BASE in inner:
+            self._base = self._unknown()
         own = {name: part for name, part in self._names.items() if not name.startswith("__")}
-        own.update((name, self._unknown()) for name in self._in_functions() & own.keys())
+        own.update((name, self._unknown()) for name in inner & own.keys())
+        if any(isinstance(node, ast.Name) and node.id in _OPENERS for node in ast.walk(self._module.tree)):
+            own = {**_overwritten(own), OPEN: self._unknown()}
         return merged(self._base._replace(value=own), self._base)
 
     def _in_functions(self) -> set[str]:
-        """The names that functions may change."""
-        functions = [n for n in self._module.nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-        inner = (part for function in functions for part in ast.walk(function))
-        return {name for part in inner for name in _named_in(part)}
+        """The names that functions and the bodies of classes may change."""
+        kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+        found: set[str] = set()
+        left: list[tuple[ast.AST, bool]] = [(self._module.tree, False)]
+        while left:
+            node, within = left.pop()
+            within = within or isinstance(node, kinds)
+            found.update(_named_in(node) if within else ())
+            left += ((child, within) for child in ast.iter_child_nodes(node))
+        return found
+
+    def _imports(self) -> Iterator[str]:
+        """The modules that the file imports, wherever in it, and what it names in them, but of mmengine's own."""
+        named = (dotted(node) for node in ast.walk(self._module.tree) if isinstance(node, ast.Attribute))
+        for head, dot, rest in (name.partition(".") for name in named):
+            full = self._module.imports.get(head, "")
+            yield from (full + dot + rest,) if full and _is_other(full) else ()
+        bases = {id(inner) for node in self._module.tree.body if _is_base(node) for inner in node.body}
+        for node in self._module.nodes:
+            if isinstance(node, ast.Import):
+                yield from (one.name for one in node.names if _is_other(one.name))
+            elif isinstance(node, ast.ImportFrom) and id(node) not in bases:
+                module = "." * node.level + (node.module or "")
+                if _is_other(module):
+                    yield module
+                    yield from (f"{module}.{one.name}" for one in node.names if one.name != "*")
 
     def _unknown(self, node: ast.AST | None = None) -> Part:
         return self._part(UNKNOWN, node)
@@ -155,6 +198,7 @@ class _File:
             if node.value is not None:
                 self._assign(node.target, node.value)
         elif isinstance(node, ast.AugAssign):
+            self._spoil([self._value(node.target), self._value(node.value)])  # ``a |= b`` changes what ``a`` is
             self._put(node.target, self._unknown(node))
         elif isinstance(node, ast.Delete):
             for target in node.targets:
@@ -162,12 +206,12 @@ class _File:
         elif isinstance(node, ast.Import | ast.ImportFrom):
             found = {name: self._unknown(node) for name in _imported(node)}
             self._names = {**(self._names if OPEN not in found else _overwritten(self._names)), **found}
-        elif isinstance(node, ast.With) and [_called(item.context_expr) for item in node.items] == ["read_base"]:
+        elif _is_base(node):
             for inner in node.body:
                 self._import_base(inner)
         elif isinstance(node, ast.Expr):
             self._called_alone(node.value)
-        elif not isinstance(node, ast.Pass | ast.Assert):
+        elif not isinstance(node, ast.Pass):
             self._any_of(node)
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
@@ -219,7 +263,7 @@ class _File:
             self._any_of(node)
         elif isinstance(node.func, ast.Attribute) and node.func.attr == "update" and isinstance(before.value, dict):
             more = self._mapping([holder, *node.args], node.keywords, node)
-            self._put(holder, before._replace(value=more.value))
+            self._replace_everywhere(before, before._replace(value=more.value))
         elif isinstance(node.func, ast.Attribute) and node.func.attr == "pop" and node.args:
             self._delete(ast.Subscript(holder, node.args[0], ast.Del()))
         else:
@@ -230,16 +274,56 @@ class _File:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             self._names[node.name] = self._unknown(node)
             return
-        for name in sorted({name for inner in ast.walk(node) for name in _named_in(inner)}):
-            if name in self._names:
-                self._replace_everywhere(self._names[name], self._unknown(node))
-            self._names[name] = self._unknown(node)
+        names = sorted({name for inner in ast.walk(node) for name in _named_in(inner)})
+        held = [self._names[name] for name in names if name in self._names]
+        self._change({**self._all_in(held), **{id(part): part for part in held}})
+        self._names.update((name, self._unknown(node)) for name in names if name != _BASE)
+        if _BASE in names:
+            self._spoil([self._base])
+
+    def _lose(self, node: ast.AST) -> None:
+        """What an expression that is not followed holds: it may change it, or give it another name."""
+        left = [node]
+        held: list[Part] = []
+        while left:
+            inner = left.pop()
+            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                self._names[inner.id] = self._unknown(inner)
+                continue
+            if isinstance(inner, ast.Name | ast.Attribute | ast.Subscript):
+                held.append(self._value(inner))
+                if held[-1].value is not UNKNOWN:
+                    continue
+            left += ast.iter_child_nodes(inner)
+        self._spoil(held)
+
+    def _spoil(self, parts: Iterable[Part]) -> None:
+        """Forget what mappings and lists hold, under all of their names, and those inside of them."""
+        self._change(self._all_in(parts))
+
+    def _all_in(self, parts: Iterable[Part]) -> dict[int, Part]:
+        """The mappings and lists among some parts and inside of them, by their ids."""
+        found: dict[int, Part] = {}
+        left = [*parts]
+        while left:
+            part = left.pop()
+            inner = part.value if isinstance(part.value, tuple) else tuple(part.entries.values())
+            if isinstance(part.value, dict | tuple) and id(part) not in found:
+                self._files.count(1 + len(inner))
+                found[id(part)] = part
+                left += inner
+        return found
+
+    def _change(self, parts: Mapping[int, Part]) -> None:
+        if parts:
+            self._replace({one: part._replace(value=UNKNOWN) for one, part in parts.items()})
 
     # What they change ---------------------------------------------------------------------------
 
     def _put(self, target: ast.expr, part: Part) -> None:
         """Give a name, or a key of what it stands for, another value."""
         if isinstance(target, ast.Tuple | ast.List | ast.Starred):
+            self._spoil([part])
             for inner in target.elts if not isinstance(target, ast.Starred) else [target.value]:
                 self._put(inner, self._unknown(target))
         elif isinstance(target, ast.Name):
@@ -250,7 +334,7 @@ class _File:
             if isinstance(before.value, dict) and key is not None:
                 after = before._replace(value={**before.entries, key: part})
             self._replace_everywhere(before, after)
-            if isinstance(target.value, ast.Name):
+            if isinstance(target.value, ast.Name) and target.value.id != _BASE:
                 self._names[target.value.id] = after
             elif before.value is UNKNOWN:
                 self._put(target.value, after)
@@ -267,19 +351,23 @@ class _File:
 
     def _replace_everywhere(self, before: Part, after: Part) -> None:
         """Two names may stand for one mapping, ``test_dataloader = val_dataloader``: both have what changes in it."""
-        for name, part in self._names.items():
-            self._names[name] = self._replaced(part, before, after)
+        self._replace({id(before): after})
 
-    def _replaced(self, part: Part, before: Part, after: Part) -> Part:
+    def _replace(self, others: Mapping[int, Part]) -> None:
+        """Put other parts in the place of some, by their ids."""
+        self._names = {name: self._replaced(part, others) for name, part in self._names.items()}
+        self._base = self._replaced(self._base, others)
+
+    def _replaced(self, part: Part, others: Mapping[int, Part]) -> Part:
         self._files.count(1)
-        if part is before:
-            return after
+        if id(part) in others:
+            return others[id(part)]
         if isinstance(part.value, dict):
-            entries = {key: self._replaced(inner, before, after) for key, inner in part.value.items()}
+            entries = {key: self._replaced(inner, others) for key, inner in part.value.items()}
             same = all(one is other for one, other in zip(entries.values(), part.value.values(), strict=True))
             return part if same else part._replace(value=entries)
         if isinstance(part.value, tuple):
-            items = tuple(self._replaced(inner, before, after) for inner in part.value)
+            items = tuple(self._replaced(inner, others) for inner in part.value)
             same = all(one is other for one, other in zip(items, part.value, strict=True))
             return part if same else part._replace(value=items)
         return part
@@ -297,6 +385,7 @@ class _File:
             return self._inside(node)
         if isinstance(node, ast.List | ast.Tuple):
             if any(isinstance(item, ast.Starred) for item in node.elts):
+                self._lose(node)
                 return self._unknown(node)
             return self._part(tuple(self._value(item) for item in node.elts), node)
         if isinstance(node, ast.Dict):
@@ -315,6 +404,8 @@ class _File:
         if isinstance(before.value, tuple) and key is not None:
             with suppress(ValueError, IndexError):
                 found = before.value[int(key)]
+        if found is None:  # a method of it, or any of its parts
+            self._spoil([before])
         return found if found is not None else self._unknown(node)
 
     def _dict(self, node: ast.Dict) -> Part:
@@ -325,6 +416,8 @@ class _File:
             elif key is None:
                 found = self._laid(self._value(value), found)
             else:
+                self._lose(key)
+                self._lose(value)
                 found[OPEN] = self._unknown(value)
         return self._part(found, node)
 
@@ -349,9 +442,16 @@ class _File:
         if name in _MAPPINGS and "dict" not in self._names:
             return self._mapping(node.args, node.keywords, node)
         if name in _COPIES and len(node.args) == 1:
-            return self._copied(self._value(node.args[0]))
+            held = self._value(node.args[0])
+            return self._copied(held) if name.endswith("deepcopy") else held._replace(value=held.value)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
-            return self._copied(self._value(node.func.value))
+            held = self._value(node.func.value)
+            return held._replace(value=held.value)
+        if name not in _QUIET or name in self._names:
+            self._lose(node)
+        else:
+            for argument in node.args:
+                self._value(argument)
         return self._unknown(node)
 
     def _copied(self, part: Part) -> Part:
@@ -372,7 +472,10 @@ class _File:
             if isinstance(left.value, tuple) and isinstance(right.value, tuple) and isinstance(node.op, ast.Add):
                 self._files.count(len(left.value) + len(right.value))
                 return self._part(left.value + right.value, node)
-            return self._part(arithmetic(node.op, _number(left), _number(right)).value, node)
+            found = self._part(arithmetic(node.op, _number(left), _number(right)).value, node)
+            self._spoil([left, right])  # ``[loader] * 2`` is of the same
+            return found
+        self._lose(node)
         return self._unknown(node)
 
 
@@ -389,6 +492,15 @@ def _named_in(node: ast.AST) -> list[str]:
 
 def _number(part: Part) -> Found:
     return Found(part.value, True, ()) if isinstance(part.value, int) else Found(UNKNOWN, False, ())
+
+
+def _is_base(node: ast.stmt) -> TypeGuard[ast.With]:
+    return isinstance(node, ast.With) and [_called(item.context_expr) for item in node.items] == ["read_base"]
+
+
+def _is_other(name: str) -> bool:
+    """Whether a module may do something when it is imported."""
+    return name.partition(".")[0] not in sys.stdlib_module_names and name not in _READERS
 
 
 def _called(node: ast.expr) -> str:

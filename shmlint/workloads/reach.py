@@ -227,7 +227,11 @@ class Walker:
         loaded = self.modules.load(one.scope.path)
         for name in one.imports if loaded is not None else ():
             assert loaded is not None
-            self._import(name, one.node, one.scope, Unit(loaded, loaded.module.tree, None, False), False)
+            found = self.modules.resolve(name, loaded.path)
+            module = name.removesuffix(f".{found[1]}") if found is not None and found[1] else name
+            self._import(module, one.node, one.scope, Unit(loaded, loaded.module.tree, None, False), False)
+            if found is not None and found[1]:  # a class that it names
+                self._reach(found[0], found[1], certain=False)
 
     def _find_named(self) -> None:
         """The methods whose names code puts together as far as they are written down, and classes extending others."""
