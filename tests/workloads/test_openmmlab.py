@@ -104,6 +104,19 @@ def verdict_of(directory: Path, crops: str, a: str = BASED, command: str = COMMA
         (PLAIN, PLAIN + "options = dict(num_workers=8)\ntrain_dataloader = dict(batch_size=2, **options)\n", "likely"),
         (PLAIN, PLAIN + "from copy import deepcopy\nval_dataloader = deepcopy(train_dataloader)\n"
          "val_dataloader['num_workers'] = 2\ndel val_dataloader['num_workers']\n", "not-needed"),
+        # Also under other names, in containers, and in those that it goes on from.
+        (PLAIN, BASED + "_base_.train_dataloader.num_workers = 8\n", "likely"),
+        (PLAIN, BASED + "_base_.train_dataloader.update(num_workers=8)\n", "likely"),
+        (PLAIN, BASED + "loader = _base_.train_dataloader\nloader.num_workers = 8\n", "likely"),
+        (PLAIN, PLAIN + "loader = dict(batch_size=2)\ntrain_dataloader = loader\nloader.update(num_workers=8)\n",
+         "likely"),
+        (PLAIN, PLAIN + "both = dict(a=train_dataloader)\nboth['a'].update(num_workers=8)\n", "likely"),
+        (PLAIN, PLAIN + "both = [train_dataloader]\nboth[0].update(num_workers=8)\n", "likely"),
+        # What is not followed inside of a value may change what it is given.
+        (PLAIN, PLAIN + "x = train_dataloader.update(num_workers=8)\n", "unknown"),
+        (PLAIN, PLAIN + "def tune(held):\n    held['num_workers'] = 8\nx = tune(train_dataloader)\n", "unknown"),
+        (PLAIN, PLAIN + "x = [train_dataloader := dict(batch_size=2, num_workers=8)]\n", "likely"),
+        (PLAIN, PLAIN + "globals()['train_dataloader'] = dict(batch_size=2, num_workers=8)\n", "likely"),
         # In the newer style, files import each other.
         (CROPS, IMPORTED, "likely"),
         (PLAIN, IMPORTED, "not-needed"),
@@ -127,6 +140,7 @@ SET = "--cfg-options train_dataloader.num_workers"
         (CROPS, f"{COMMAND} {SET}=0 val_dataloader.num_workers=0 --launcher none", "not-needed"),
         (CROPS, f"{COMMAND} {SET}=0", "likely"),
         (PLAIN, f"{COMMAND} {SET}=2", "needed"),
+        (PLAIN, f"{COMMAND} {SET.replace(' ', '=')}=2", "likely"),
         (PLAIN, f"{COMMAND} --amp --cfg-options model.depth=50", "not-needed"),
         (PLAIN, "bash tools/more.sh", "unknown"),
         (PLAIN, "bash tools/other.sh", "unknown"),
@@ -152,6 +166,10 @@ def test_a_command_names_and_changes_its_configuration(tmp_path: Path, crops: st
         (PLAIN, "cfg.train_dataloader.dataset.pipeline = []", "not-needed"),
         (PLAIN, "cfg.train_dataloader.num_workers = 8", "unknown"),
         (PLAIN, "cfg['train_dataloader'] = made()", "unknown"),
+        (PLAIN, "setattr(cfg.train_dataloader, 'num_workers', 8)", "unknown"),
+        (PLAIN, "setattr(cfg, 'train_dataloader', cfg.other)", "unknown"),
+        (PLAIN, "for name in names:\n        setattr(cfg[name], 'num_workers', 8)", "unknown"),
+        (PLAIN, "import operator\n    operator.setitem(cfg.train_dataloader, 'num_workers', 8)", "unknown"),
         (PLAIN, "cfg.train_dataloader.update(made())", "unknown"),
         (PLAIN, "for name in names:\n        cfg[name] = made(cfg[name])", "unknown"),
         (PLAIN, "changed(cfg)", "unknown"),
@@ -166,13 +184,20 @@ def test_a_command_names_and_changes_its_configuration(tmp_path: Path, crops: st
         (PLAIN + "custom_imports = dict(imports=['own.net'])\n", "pass", "not-needed"),
         (PLAIN + "custom_imports = dict(imports=['nobody.net'])\n", "pass", "unknown"),
         (PLAIN + "custom_imports = made()\n", "pass", "unknown"),
+        (PLAIN + "from own.fields import Fields\n", "pass", "unknown"),
+        (PLAIN + "from own.kinds import Kept\ntrain_dataloader.update(dataset=dict(type=Kept))\n", "pass", "likely"),
+        (PLAIN.replace("'Fields'", "'own.kinds.Kept'"), "pass", "likely"),
+        (PLAIN.replace("'Fields'", "'own.net.Kept'"), "pass", "not-needed"),
     ],
 )  # fmt: skip
 def test_code_may_change_a_configuration(tmp_path: Path, crops: str, code: str, verdict: str) -> None:
     before = "def changed(held):\n    held.val_dataloader.num_workers = 8\n\ndef main("
     train = RUN.replace("# more", code).replace("def main(", before)
     fields = "from torch.multiprocessing import Pool\nPool(4).map(read, names)\n"
+    kinds = "from torch.utils.data import DataLoader\nclass Kept:\n    def __init__(self):\n"
+    kinds += "        self.kept = DataLoader(names, num_workers=8, batch_size=64)\n"
     more = {"tools/train": train, "tools/own/__init__": "", "tools/own/fields": fields, "tools/own/net": "a = 1\n"}
+    more["tools/own/kinds"] = kinds
     assert verdict_of(tmp_path, crops, **more) == verdict
 
 
