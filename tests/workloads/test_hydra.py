@@ -9,8 +9,8 @@ from json import dumps
 from pathlib import Path
 
 from tests.table import table
+from tests.workloads.cases import DOCKERFILE, compose, need
 from tests.workloads.test_lightning_cli import DATA, NET
-from tests.workloads.test_program import DOCKERFILE, compose, need
 
 MAIN = """
 import hydra

@@ -7,7 +7,7 @@ from pathlib import Path
 from shmlint.workloads.libraries import ROWS
 from shmlint.workloads.parts import KNOWN, PARTLY, is_loud
 from tests.table import table
-from tests.workloads.test_program import DOCKERFILE, compose, need
+from tests.workloads.cases import DOCKERFILE, compose, need
 
 TRAINER = "from trl import SFTTrainer, {}\nSFTTrainer(model=model, args={}).train()\n"
 TRANSFORM = "from torchvision.transforms import RandomResizedCrop\nRandomResizedCrop(224)\n"

@@ -7,7 +7,7 @@ from time import process_time
 
 from shmlint.model.need import Need
 from tests.table import table
-from tests.workloads.test_program import DOCKERFILE, compose, need
+from tests.workloads.cases import DOCKERFILE, compose, need
 
 LOADER = "from torch.utils.data import DataLoader\n"
 TRAIN = f"{LOADER}def train():\n    DataLoader(d, num_workers=8)\n"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.oracles.python_programs import LARGE, LARGE_IMPORTS, PythonProgram, made, uses, written
 from tests.table import table
-from tests.workloads.test_program import DOCKERFILE, compose, need
+from tests.workloads.cases import DOCKERFILE, compose, need
 
 PROGRAMS = list(written())
 _MADE = 200

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import shmlint
 from tests.table import table
-from tests.workloads.test_program import GPUS, need
+from tests.workloads.cases import GPUS, need
 
 NEW, OLD = "nvcr.io/nvidia/tritonserver:24.05-py3", "nvcr.io/nvidia/tritonserver:23.08-py3"
 PYTHON = {"models/a/1/model.py": "", "models/a/config.pbtxt": 'name: "a"\nbackend: "python"\n'}

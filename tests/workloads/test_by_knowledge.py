@@ -1,0 +1,47 @@
+"""Commands that only look, in images for training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.project import findings, fixed
+from tests.table import table
+from tests.workloads.cases import GPUS, NGC
+
+CHECK = 'python -c "import torch; print(torch.cuda.device_count())"'
+
+
+@pytest.mark.parametrize("option", ["", "--shm-size=8g "])
+def test_a_look_in_a_training_image(tmp_path: Path, option: str) -> None:
+    text = f"docker run --gpus all -it --rm {option}{NGC} {CHECK}\n"
+    found = findings(tmp_path, {"run.sh": text})
+    assert [(f.rule, f.severity) for f in found] == ([] if option else [("SHM101", "note")])
+    sized = f"docker run --gpus all -it --rm --shm-size=8g {NGC} {CHECK}\n"
+    changed = fixed(tmp_path, {"run.sh": text}, unsafe=True)
+    assert [sorted(new.split()) for new in changed.values()] == ([] if option else [sorted(sized.split())])
+    assert fixed(tmp_path, {"run.sh": text}) == {}
+
+
+@table(
+    "command, severity",
+    [
+        ("python3 -c 'import torch; print(torch.cuda.is_available())'", "note"),
+        ("nvidia-smi", "note"),
+        ("sh -c \"python -c 'import torch; print(torch.cuda.device_count())'\"", "note"),
+        ("bash -c \"nvidia-smi && python -c 'import torch; print(torch.__version__)'\"", "note"),
+        ("python -m torch.utils.collect_env", "note"),
+        ("python -c 'import train; train.main()'", "error"),
+    ],
+)
+def test_other_looks_in_other_images(tmp_path: Path, command: str, severity: str) -> None:
+    images = ("nvcr.io/nvidia/pytorch:24.12-py3", "nvcr.io/nvidia/pytorch:25.01-py3-igpu", "nvcr.io/nvidia/nemo:24.12")
+    for image in images:
+        found = findings(tmp_path, {"run.sh": f"docker run --gpus all --rm {image} {command}\n"})
+        assert [(f.rule, f.severity) for f in found] == [("SHM101", severity)]
+
+
+def test_a_service_that_has_its_size(tmp_path: Path) -> None:
+    text = f"services:\n  app:\n    image: {NGC}\n    shm_size: '8g'\n    {GPUS}\n"
+    assert findings(tmp_path, text) == []

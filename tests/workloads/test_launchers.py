@@ -1,0 +1,215 @@
+"""How many ranks a command starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.cases import DOCKERFILE, LOADER, PYTORCH, RANKS, SHELL, compose, need
+
+
+@table(
+    "script, verdict",
+    [
+        (f'if [ "$MODE" = many ]; then {RANKS} work.py; else python work.py; fi', "likely"),
+        (f'if [ "$MODE" = many ]; then {RANKS} work.py; else {RANKS} train.py; fi', "needed"),
+        (f'python work.py\nif [ "$MODE" = many ]; then {RANKS} work.py; else {RANKS} train.py; fi', "needed"),
+        (f'[ -f x ] || python work.py\n{RANKS} work.py', "needed"),
+        (f'[ "$MODE" = many ] && {RANKS} work.py', "needed"),
+    ],
+)
+def test_ranks_in_some_branches(tmp_path: Path, script: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("bash go.sh"), "go.sh": script + "\n", "train.py": LOADER, "work.py": "print(1)\n"}
+    assert need(tmp_path, files | {"Dockerfile": DOCKERFILE}).verdict == verdict
+
+
+@table(
+    "count, options, verdict",
+    [
+        ("4", "--nproc_per_node=gpu", "needed"),
+        ("4", "--nproc-per-node auto", "needed"),
+        ("4", "--nproc_per_node=gpu --nnodes=2", "likely"),
+        ("all", "--nproc_per_node=gpu", "likely"),
+    ],
+)
+def test_one_rank_for_each_gpu(tmp_path: Path, count: str, options: str, verdict: str) -> None:
+    services = compose(f"torchrun {options} fit.py")
+    services = services.replace("{capabilities: [gpu]}", f"{{count: {count}, capabilities: [gpu]}}")
+    joined = "import torch\ntorch.distributed.init_process_group('nccl')\n"
+    files = {"compose.yaml": services, "Dockerfile": DOCKERFILE, "fit.py": joined}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "options, verdict",
+    [
+        ("-e TP=2", "likely"),
+        ("-e NPROC_PER_NODE=8", "likely"),
+        ("-e TP=1", "unknown"),
+        ("-e TP=4096", "unknown"),
+        ("-e TP=$N", "unknown"),
+        ("-e TP=2 -e CUDA_VISIBLE_DEVICES=0", "unknown"),
+        ("-e STEPS=2", "unknown"),
+    ],
+)
+def test_ranks_that_variables_ask_for(tmp_path: Path, options: str, verdict: str) -> None:
+    assert need(tmp_path, {"run.sh": f"docker run --gpus all {options} own/server\n"}).verdict == verdict
+
+
+ACCELERATE = "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_machines: 1\nnum_processes: 4\n"
+LAUNCHED = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
+
+
+@table(
+    "options, settings, verdict",
+    [
+        ("--config_file gpus.yaml", ACCELERATE, "needed"),
+        ("--config_file=gpus.yaml --debug", ACCELERATE.replace("MULTI_GPU", "DEEPSPEED"), "needed"),
+        ("--config_file gpus.yaml --num_processes 1", ACCELERATE, "not-needed"),
+        ("--config_file gpus.yaml", ACCELERATE.replace("es: 4", "es: 1"), "not-needed"),
+        ("--config_file gpus.yaml", ACCELERATE.replace("machines: 1", "machines: 4"), "not-needed"),
+        ("--config_file gpus.yaml", ACCELERATE.replace("machines: 1", "machines: 0"), "likely"),
+        ("--config_file gpus.yaml", ACCELERATE.replace("MULTI_GPU", "MULTI_CPU"), "likely"),
+        ("--config_file gpus.yaml", "num_processes: many\ndistributed_type: MULTI_GPU\n", "likely"),
+        ("--config_file other.yaml", ACCELERATE, "likely"),
+    ],
+)
+def test_processes_that_a_configuration_of_accelerate_sets(
+    tmp_path: Path, options: str, settings: str, verdict: str
+) -> None:
+    started = compose(f"accelerate launch {options} fit.py")
+    files = {"compose.yaml": started, "Dockerfile": DOCKERFILE, "fit.py": LAUNCHED, "gpus.yaml": settings}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "code, ranks",
+    [
+        ("import lightning as L\nL.Trainer(devices=[0, 1])", 2),
+        ("import lightning as L\nL.Trainer(devices=[3])", None),
+        ("import lightning as L\nL.Trainer(devices='0,1,2')", 3),
+        ("import hugectr\nhugectr.CreateSolver(vvgpu=[[0, 1, 2, 3], [0, 1, 2, 3]])", 4),
+        ("import hugectr\ngpus = [[0, 1]]\nhugectr.CreateSolver(vvgpu=gpus)", 2),
+        ("import hugectr\nhugectr.CreateSolver(vvgpu=['0,1'])", 2),
+        ("import hugectr\nhugectr.CreateSolver(vvgpu=[[0]])", None),
+        ("import hugectr\nhugectr.solver_parser_helper(vvgpu=[[0, 1]])", 2),
+        ("import hugectr\nhugectr.CreateSolver(max_eval_batches=3)", None),
+    ],
+)
+def test_ranks_of_a_list_of_gpus(tmp_path: Path, code: str, ranks: int | None) -> None:
+    found = need(tmp_path, {"compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, "fit.py": code})
+    assert found.verdict == ("not-needed" if ranks is None else "needed")
+    assert [mechanism.because for mechanism in found.mechanisms] == ([] if ranks is None else [f"{ranks} ranks"])
+
+
+@table(
+    "code, counted",
+    [
+        ("import lightning as L\nL.Trainer(devices=UNKNOWN)", "processes of `lightning.Trainer`"),
+        ("import lightning as L\nL.Trainer(**UNKNOWN)", "processes of `lightning.Trainer`"),
+        ("import hugectr\nhugectr.CreateSolver(vvgpu=[UNKNOWN])", "processes of `hugectr.CreateSolver`"),
+        ("import hugectr\nhugectr.CreateSolver(vvgpu=['a'])", "processes of `hugectr.CreateSolver`"),
+        ("import torch.multiprocessing as mp\nmp.spawn(f, nprocs=UNKNOWN)",
+         "processes of `torch.multiprocessing.spawn`"),
+        ("from vllm import LLM\nLLM('m', tensor_parallel_size=UNKNOWN)", "processes of `vllm.LLM`"),
+        ("from torch.utils.data import DataLoader\nDataLoader(d, num_workers=UNKNOWN)",
+         "workers of `torch.utils.data.DataLoader`"),
+        ("from torch.utils.data import DataLoader\nDataLoader(d, **UNKNOWN)",
+         "workers of `torch.utils.data.DataLoader`"),
+        ("from torch.utils.data import DataLoader\nDataLoader(d, batch_size=UNKNOWN)", None),
+    ],
+)  # fmt: skip
+def test_an_unknown_number_of_processes_is_not_none(tmp_path: Path, code: str, counted: str | None) -> None:
+    code = "import json\n" + code.replace("UNKNOWN", "json.load(open('x'))")
+    found = need(tmp_path, {"compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, "fit.py": code})
+    because = f"the number of {counted} is not known (fit.py:3)" if counted else ""
+    assert (found.verdict, found.stopped) == ("unknown" if counted else "not-needed", because)
+
+
+@table(
+    "given, options, verdict",
+    [
+        ("'nccl'", "--gpus all", "likely"),
+        ("'gloo'", "--gpus all", "unknown"),
+        ("'nccl'", "--gpus device=0", "not-needed"),
+        ("'nccl'", "--device /dev/kfd --device /dev/dri", "likely"),
+        ("'nccl'", "--device /dev/davinci0 --device /dev/davinci1", "unknown"),
+        (None, "--gpus all", "unknown"),
+    ],
+)
+def test_processes_that_are_joined_are_several(
+    tmp_path: Path, given: str | None, options: str, verdict: str
+) -> None:
+    """How many is in a file that is not read; with one GPU there is one."""
+    joins = f"torch.distributed.init_process_group({given})" if given is not None else "pass"
+    code = f"import json, torch\nimport torch.multiprocessing as mp\ndef f(rank):\n    {joins}\n"
+    code += "mp.spawn(f, nprocs=json.load(open('x')))\n"
+    launch = f"docker run {options} -v $PWD:/w -w /w python:3.12 python fit.py\n"
+    assert need(tmp_path, {"run.sh": launch, "fit.py": code}).verdict == verdict
+
+
+@table(
+    "devices, command, verdict, told",
+    [
+        ("--gpus all", "vllm serve m -tp 2", "needed", "2 ranks, NCCL between them"),
+        ("--device /dev/kfd --device /dev/dri", "vllm serve m -tp 2", "needed", "2 ranks, RCCL between them"),
+        ("--runtime=habana -e HABANA_VISIBLE_DEVICES=all", "vllm serve m -tp 2", "likely", "2 ranks"),
+        ("--device /dev/davinci0 --device /dev/davinci1", "vllm serve m -tp 2", "likely", "2 ranks"),
+        ("--runtime=habana -e HABANA_VISIBLE_DEVICES=all", "python fit.py", "unknown", ""),
+    ],
+)
+def test_ranks_of_each_accelerator(tmp_path: Path, devices: str, command: str, verdict: str, told: str) -> None:
+    """NVIDIA's sum is one of NCCL, and of its version for AMD."""
+    code = "import torch\ntorch.multiprocessing.spawn(f, nprocs=2)\n"
+    launch = f"docker run {devices} -v $PWD:/w -w /w python:3.12 {command}\n"
+    found = need(tmp_path, {"run.sh": launch, "fit.py": code})
+    assert found.verdict == verdict
+    assert [e.text for e in found.evidence if "ranks" in e.text] == ([told] if told else [])
+    assert any(mechanism.id == "nccl" for mechanism in found.mechanisms) == ("CCL" in told)
+
+
+def test_one_gpu_has_no_ranks_to_count(tmp_path: Path) -> None:
+    one = compose("python fit.py").replace("capabilities: [gpu]", "capabilities: [gpu], count: 1")
+    for number, code in enumerate((
+        "import json, vllm\nvllm.LLM('m', tensor_parallel_size=json.load(open('x')))",
+        "import tensorflow as tf\nwith tf.distribute.MirroredStrategy().scope(): pass",
+        "import jax\njax.pmap(f)(x)",
+        "import jax\nmesh = jax.make_mesh((2,), ('x',))",
+        "import jax\nfrom jax.sharding import Mesh\nMesh(jax.devices(), ('x',))",
+        "from jax.experimental import mesh_utils\nmesh_utils.create_device_mesh((2,))",
+    )):  # fmt: skip
+        for text, verdict in ((one, "not-needed"), (compose("python fit.py"), "unknown")):
+            files = {"compose.yaml": text, "Dockerfile": DOCKERFILE, "fit.py": code}
+            (tmp_path / f"{number}{verdict}").mkdir()
+            assert need(tmp_path / f"{number}{verdict}", files).verdict == verdict, code
+
+
+@table(
+    "words, verdict",
+    [
+        ("python fit.py ici_fsdp_parallelism=8", "needed"),
+        ("python fit.py ici_fsdp_parallelism=1", "unknown"),
+        ("python fit.py trainer.n_gpus_per_node=8 trainer.nnodes=1", "needed"),
+        ("python fit.py model.devices=8", "unknown"),
+        ("torchpack dist-run -np 8 python fit.py", "needed"),
+        ("torchpack dist-run -np 1 python fit.py", "unknown"),
+    ],
+)
+def test_ranks_of_keys_and_launchers(tmp_path: Path, words: str, verdict: str) -> None:
+    page = f"```bash\n{SHELL.replace(PYTORCH, 'own/app')} bash\n```\n\n```bash\n{words}\n```\n"
+    assert need(tmp_path, {"README.md": page}).verdict == verdict
+
+
+def test_the_first_command_that_tells_ranks_is_shown_where_it_stands(tmp_path: Path) -> None:
+    shell = SHELL.replace(PYTORCH, "own/app")
+    page = f"```bash\n{shell} bash\npython x.py\nmpirun -np 4 python a.py\n```\n\n```\nmpirun -np 16 python b.py\n```\n"
+    found = need(tmp_path, {"README.md": page})
+    assert found.mechanisms[0].because == "4 ranks"
+    (span,) = [evidence.span for evidence in found.evidence if "4 ranks" in evidence.text]
+    assert span is not None and (span.path, span.line) == ("README.md", 4)
+
+
+def test_the_ranks_of_another_program_are_not_its_own(tmp_path: Path) -> None:
+    command = "bash -c 'python train.py --batch-size 4; torchrun --nproc_per_node=8 other.py'"
+    files = {"compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "train.py": LOADER, "other.py": "import os\n"}
+    assert "8 ranks × (8" not in need(tmp_path, files).why

@@ -1,0 +1,53 @@
+"""Where the modules that a program imports are found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.cases import DOCKERFILE, HELPER, LOADER, SERVE, compose, need
+
+
+@table(
+    "imports, verdict",
+    [
+        ("import grpc\nimport answer_pb2\nimport answer_pb2_grpc\n", "not-needed"),
+        ("from answer_pb2 import Answer\n", "not-needed"),
+        ("import grpc\nimport answer_pb\n", "unknown"),
+    ],
+)
+def test_modules_that_protoc_generates(tmp_path: Path, imports: str, verdict: str) -> None:
+    """They are seldom in the repository, and hold messages and stubs alone."""
+    files = {"compose.yaml": compose("python serve.py"), "Dockerfile": DOCKERFILE, "serve.py": imports + SERVE}
+    assert need(tmp_path, files | {"helper.py": HELPER}).verdict == verdict
+
+
+@table(
+    "line, verdict",
+    [
+        ('sys.path.append("lib")', "needed"),
+        ("if True:\n    sys.path.insert(0, os.path.join(os.path.dirname(__file__), 'lib'))", "needed"),
+        ('sys.path.append("other")', "unknown"),
+        ("# sys.path.append('lib')", "unknown"),
+        ("sys.path.append('../../..')", "unknown"),
+    ],
+)
+def test_directories_that_a_program_adds_to_its_path(tmp_path: Path, line: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("python run.py"), "Dockerfile": DOCKERFILE, "lib/fit_it.py": LOADER}
+    files["run.py"] = f"import os, sys\n{line}\nimport fit_it\nfit_it.main()\n"
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "line, verdict",
+    [
+        ("__import__('datetime').now()", "not-needed"),
+        ("__import__(input())", "unknown"),
+        ("__import__('nobodys')", "unknown"),
+        ("if is_nobodys_available():\n    import nobodys", "not-needed"),
+        ("if wants():\n    import nobodys", "unknown"),
+    ],
+)
+def test_imports_by_name_and_of_packages_that_may_be_there(tmp_path: Path, line: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("python serve.py"), "Dockerfile": DOCKERFILE, "serve.py": f"{line}\n"}
+    assert need(tmp_path, files).verdict == verdict

@@ -1,0 +1,567 @@
+"""What a shell, a notebook or a dev container needs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.cases import (
+    ALONE,
+    CELLS,
+    CONTAINER,
+    DOCKERFILE,
+    GIT,
+    GPUS,
+    HELPER,
+    LOADER,
+    NGC,
+    PAINTS,
+    PYTORCH,
+    RANKS_SH,
+    SERVE,
+    SHELL,
+    WITH_LOADER,
+    compose,
+    need,
+)
+
+PREDICTOR = """
+from detectron2 import model_zoo
+from detectron2.config import get_cfg
+from detectron2.engine import {}
+import cv2
+
+predictor = DefaultPredictor(get_cfg())
+predictor(cv2.imread("a.png"))
+"""
+
+
+@table(
+    "name, text, verdict",
+    [
+        ("ask.py", PAINTS, "likely"),  # nothing says that it is PyTorch
+        ("ask.py", f"import torch\n{PAINTS}", "unknown"),
+        ("ask.py", "import torch\nprint(torch.cuda.is_available())\n", "likely"),
+        ("ask.py", f"import torch\n{PAINTS}model.train(epochs=3)\n", "likely"),
+        ("ask.py", f"import torch\n{PAINTS}loss.backward(); run(workers=4)\n", "likely"),
+        ("tools/train_it.py", f"import torch\n{PAINTS}", "likely"),
+        ("ask.py", f"import torch, pytorch_lightning\n{PAINTS}", "unknown"),
+        ("ask.sh", "python -m unheard_of --workers 4\n", "likely"),
+        # detectron2's predictor is for single pictures, its trainer loads with workers.
+        ("ask.py", PREDICTOR.format("DefaultPredictor"), "unknown"),
+        ("ask.py", PREDICTOR.format("DefaultPredictor") + "from detectron2.data import build_x\n", "likely"),
+        ("ask.py", PREDICTOR.format("DefaultTrainer"), "likely"),
+        ("ask.py", PREDICTOR.format("DefaultPredictor, DefaultTrainer"), "likely"),
+        ("ask.py", PREDICTOR.format("DefaultPredictor") + "from detectron2.engine import *\n", "likely"),
+    ],
+)
+def test_a_shell_for_code_that_only_uses_models(tmp_path: Path, name: str, text: str, verdict: str) -> None:
+    files = {"run.sh": "docker build -t own .\ndocker run --gpus all -v /data:/data -it own bash\n", name: text}
+    files |= {"Dockerfile": "FROM ubuntu\nRUN pip install torch\n"}
+    shutil.rmtree(tmp_path / "tools", ignore_errors=True)
+    for old in tmp_path.glob("ask.*"):
+        old.unlink()
+    assert need(tmp_path, files).verdict == verdict
+
+
+BACKWARD = "import torch\nimport unheard_of\nloss = unheard_of.render()\nloss.backward()\n"
+
+
+@table(
+    "installs, shown, more, verdict",
+    [
+        ("torch", "python train.py", "", "unknown"),
+        ("flask", "python train.py", "", "unknown"),
+        ("torch", "python train.py --workers 4", "", "likely"),
+        ("torch", "python train.py", f"{WITH_LOADER}DataLoader([], num_workers=4)\n", "likely"),
+        ("torch", "python train.py", "exec(input())\n", "likely"),
+        ("torch", "python train.py\npython train_other.py", "", "likely"),
+        ("torch", "python train_elsewhere.py", "", "likely"),
+    ],
+)
+def test_a_shell_for_training_that_takes_its_steps_itself(
+    tmp_path: Path, installs: str, shown: str, more: str, verdict: str
+) -> None:
+    start = "docker build -t scenes .\ndocker run --gpus all -it scenes bash\n"
+    files = {"README.md": f"# Scenes\n\n```bash\n{start}```\n\n```bash\n{shown}\n```\n", "train.py": BACKWARD + more}
+    files |= {"Dockerfile": f"{DOCKERFILE}RUN pip install {installs}\n", "train_other.py": "import unheard_of\n"}
+    files["parts/loading.py"] = f"{WITH_LOADER}DataLoader([], num_workers=4)\n"
+    assert need(tmp_path, files).verdict == verdict
+
+
+LOADS = "import torch, transformers\nmodel = transformers.AutoModel.from_pretrained('a')\nmodel.eval()\n"
+
+
+@table(
+    "text, requirements, verdict",
+    [
+        (LOADS, "transformers", "not-needed"),
+        (LOADS, "transformers\nunheard-of", "not-needed"),
+        (LOADS, "transformers\ntrl", "unknown"),
+        (LOADS, "torch\njupyterlab", "unknown"),
+        (LOADS.replace("torch,", "torch, unheard_of,"), "torch", "unknown"),
+        (LOADS.replace("torch,", ""), "transformers", "unknown"),
+        (LOADS + "loader = torch.utils.data.DataLoader([], num_workers=4)\n", "torch", "likely"),
+        (LOADS + "trainer.train(model)\n", "transformers", "unknown"),
+        ("import torch\nprint(torch.cuda.is_available())\n", "transformers", "unknown"),
+    ],
+)
+def test_a_dev_container_for_code_that_only_uses_models(
+    tmp_path: Path, text: str, requirements: str, verdict: str
+) -> None:
+    container = '{"image": "mcr.microsoft.com/devcontainers/python", "runArgs": ["--gpus=all"]}\n'
+    files = {".devcontainer/devcontainer.json": container, "ask.py": text, "requirements.txt": requirements}
+    assert need(tmp_path, files, (".devcontainer/devcontainer.json",)).verdict == verdict
+
+
+@table(
+    "image, packages, verdict",
+    [
+        ("python:3.12", "RUN pip install torch\n", "likely"),
+        ("python:3.12", "COPY requirements.txt .\nRUN pip install -r requirements.txt\n", "likely"),
+        ("python:3.12", "RUN pip install flask\n", "unknown"),
+        ("pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime", "", "likely"),
+        # Packages by their addresses and files
+        ("python:3.12", f"RUN pip install 'git+{GIT}/detectron2.git@v0.6'\n", "likely"),
+        ("python:3.12", f"RUN pip3 install -e git+{GIT}/fork.git#egg=fairseq\n", "likely"),
+        ("python:3.12", "RUN pip install git+ssh://git@example.org/me/kornia\n", "likely"),
+        ("python:3.12", f"RUN pip install git+{GIT}/tool.git\n", "unknown"),
+        ("python:3.12", "RUN pip install https://example.org/torch-1.10.0%2Bcu111-cp39-cp39-linux.whl\n", "likely"),
+        ("python:3.12", "COPY torch-1.10.0-cp39.whl /tmp\nRUN pip install /tmp/torch-1.10.0-cp39.whl\n", "likely"),
+        ("python:3.12", "RUN pip install ./torch-*.whl\n", "likely"),
+        ("python:3.12", "RUN pip install tool-1.10.0-cp39.whl torchless-1.0.whl\n", "unknown"),
+        ("python:3.12", "COPY wheels.txt .\nRUN pip install -r wheels.txt\n", "likely"),
+        ("python:3.12", "COPY git.txt .\nRUN pip install -r git.txt\n", "likely"),
+    ],
+)
+def test_packages_decide_what_a_shell_may_need(tmp_path: Path, image: str, packages: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("bash"), "requirements.txt": "torch==2.5\n",
+        "Dockerfile": f"FROM {image}\n{packages}",
+    }  # fmt: skip
+    files |= {"wheels.txt": "https://example.org/whl/torch-2.0.0-cp39.whl\n", "git.txt": f"-e git+{GIT}/trl.git@1\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+AS_ROOT = "```bash\ndocker compose exec app bash\n```\n\n```console\n# python own.py\n\n# python own.py -v\n```\n"
+ACTORS = "import ray\n\n\ndef start():\n    ray.init(%s)\n"
+
+
+@table(
+    "installed, code, more, verdict",
+    [
+        ("ray[tune]", ACTORS % "num_cpus=4", {}, "likely"),
+        ("ray[tune]", "from ray import tune\ntune.run(steps)\n", {}, "likely"),
+        ("ray", ACTORS % "", {"README.md": AS_ROOT}, "unknown"),
+        ("ray", "import ray\nray.init()\n", {"README.md": AS_ROOT}, "needed"),
+        # Another cluster, nothing that starts it, another package.
+        ("ray", ACTORS % "'ray://head:10001'", {}, "unknown"),
+        ("ray", ACTORS % "address='auto'", {}, "unknown"),
+        ("ray", "import ray\n\n@ray.remote\ndef step():\n    pass\n", {}, "unknown"),
+        ("ray", "ray.init()\n", {}, "unknown"),
+        ("flask", ACTORS % "", {}, "unknown"),
+    ],
+)  # fmt: skip
+def test_a_shell_for_code_that_starts_ray(
+    tmp_path: Path, installed: str, code: str, more: dict[str, str], verdict: str
+) -> None:
+    files = {
+        "compose.yaml": compose("bash", "    tty: true\n    volumes: [.:/app]\n"), "own.py": code, **more,
+        "Dockerfile": f"FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN pip install {installed}\nWORKDIR /app\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "name, text",
+    [
+        ("README.md", f"```bash\n{SHELL} bash\n```\n\n```bash\nsource config.sh\n./ranks.sh\n```\n"),
+        ("README.md", f"```bash\n{SHELL} bash\n```\n\n```bash\nGPUS=8 ./ranks.sh\n```\n"),
+        ("README.md", f"```bash\n{SHELL} sleep infinity\n```\n\n```bash\ndocker exec -it box python train.py\n```\n"),
+        ("start.sh", f"{SHELL} sleep infinity\ndocker exec -w /app box python train.py\n"),
+    ],
+)
+def test_what_runs_later_in_a_shell_counts(tmp_path: Path, name: str, text: str) -> None:
+    files = {name: text, "train.py": LOADER, "config.sh": "export GPUS=4\n", "ranks.sh": RANKS_SH}
+    assert need(tmp_path, files).verdict == "needed"
+
+
+WAITS = "name=box\n" + SHELL.replace("-it", "-dit").replace("box", '"$name"') + " bash\n"
+OUTSIDE = f"docker run -dit --name box {SHELL.split()[-1]}\ndocker exec box python prepare.py\n"
+STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docker exec -w /app box python serve.py\n"
+
+
+@table(
+    "files, verdict",
+    [
+        ({"start.sh": WAITS + 'docker exec -d "$name" sh -c "export A=1 && python serve.py"\n'}, "not-needed"),
+        ({"start.sh": WAITS + 'docker exec -d "$name" python train.py --workers 0\n'}, "not-needed"),
+        ({"start.sh": WAITS + "docker container exec -d box python train.py\n"}, "needed"),
+        ({"start.sh": WAITS + "docker exec -eA=1 --workdir work box python big.py --workers 0\n"}, "not-needed"),
+        ({".github/workflows/a.yml": STEPS}, "not-needed"),
+        # Only the script enters the container.
+        ({"start.sh": WAITS + "docker exec box python serve.py\ndocker exec -it box bash\n"}, "likely"),
+        ({"start.sh": WAITS + "docker exec box python serve.py\n", "in.sh": "docker exec -it box bash\n"}, "likely"),
+        ({"start.sh": WAITS + "docker exec box python serve.py\n", "README.md": "`docker attach box`\n"}, "likely"),
+        ({"start.sh": WAITS + "docker exec box python serve.py\n", "other.sh": OUTSIDE}, "not-needed"),
+        ({"start.sh": WAITS + "docker exec other python serve.py\n"}, "likely"),
+        ({"start.sh": WAITS + "docker exec $OTHER python serve.py\n"}, "likely"),
+        # What prepares a container does not say what it is for.
+        ({"start.sh": WAITS + "docker exec box bash prepare.sh\n"}, "likely"),
+        ({"start.sh": WAITS + "docker exec box pip install -e .\n"}, "likely"),
+        # What it is given may say otherwise.
+        ({"start.sh": WAITS + "docker exec $MORE box python serve.py\n"}, "unknown"),
+        ({"start.sh": WAITS + "docker exec --env-file env box python serve.py\n"}, "unknown"),
+    ],
+)
+def test_what_only_a_script_runs_in_its_container(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
+    code = {"train.py": LOADER, "serve.py": SERVE, "helper.py": HELPER, "work/big.py": LOADER}
+    assert need(tmp_path, code | files).verdict == verdict
+
+
+RECIPES = "train check:\n\tpython train.py\n"
+CPUS = LOADER.replace("num_workers=args.workers", "num_workers=min(args.batch_size, os.cpu_count())")
+
+
+@table(
+    "files, verdict",
+    [
+        # A page further away counts where the README tells of no program.
+        ({"docs/training.md": "    python train.py\n", "train.py": LOADER}, "needed"),
+        ({"docs/training.md": "    python train.py --workers 0\n", "train.py": LOADER}, "likely"),
+        ({"GETTING_STARTED.md": "    python train.py\n", "train.py": LOADER}, "needed"),
+        ({"CHANGES.md": "    python train.py\n", "train.py": LOADER}, "likely"),
+        ({"README.md": "```\n./train.py --workers 4\n```\n", "train.py": LOADER}, "needed"),
+        # A name alone is one in a list of files: no shell finds it.
+        ({"README.md": "```\ntrain.py\nrun.sh\n```\n", "docs/start.md": "    python train.py\n", "train.py": LOADER},
+         "needed"),
+        ({"README.md": "```\nmake train\n```\n", "Makefile": RECIPES, "train.py": LOADER}, "needed"),
+        ({"README.md": "```\nmake check\n```\n", "Makefile": RECIPES, "train.py": LOADER}, "likely"),
+        ({"README.md": "```\npython train.py\n```\n", "train.py": LOADER}, "needed"),
+        ({"README.md": "```\npython train.py --batch-size 1\n```\n", "train.py": LOADER}, "likely"),
+        ({"README.md": "```\napp-train\n```\n", "train.py": LOADER}, "needed"),
+        # One worker is enough, however many CPUs there are.
+        ({"README.md": "```\npython train.py\n```\n", "train.py": CPUS}, "needed"),
+        ({"README.md": "```\npython train.py --batch-size 4\n```\n", "train.py": CPUS}, "likely"),
+        # Nothing says that it is run here.
+        ({"train.py": LOADER}, "likely"),
+    ],
+)
+def test_what_a_dev_container_is_for(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
+    project = '[project]\nname = "app"\n[project.scripts]\napp-train = "train:main"\n'
+    files = {".devcontainer/devcontainer.json": CONTAINER, "pyproject.toml": project, **files}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "path, line, verdict",
+    [
+        ("Makefile", "train:\n\tdocker compose run --rm app python train.py", "needed"),
+        ("Makefile", "UP = docker compose -f compose.yaml\ntrain:\n\t$(UP) run --rm -e A=1 app python train.py",
+         "needed"),
+        ("justfile", "train:\n    docker compose exec -T app python train.py", "needed"),
+        ("scripts/train.sh", "docker-compose --profile gpu run --name it app python train.py", "needed"),
+        ("train.sh", "docker compose run app python train.py --workers 0", "likely"),
+        ("train.sh", "docker compose up -d app", "likely"),
+        # Another service, file or program, or without a GPU.
+        ("train.sh", "docker compose run other python train.py", "likely"),
+        ("train.sh", "docker compose -f other.yaml run app python train.py", "likely"),
+        ("train.sh", "docker compose run --entrypoint sh app python train.py", "likely"),
+        ("train.sh", "docker compose run -e NVIDIA_VISIBLE_DEVICES= app python train.py", "likely"),
+        ("train.sh", "echo 'docker compose run app python train.py'", "likely"),
+    ],
+)
+def test_what_scripts_run_in_a_service(tmp_path: Path, path: str, line: str, verdict: str) -> None:
+    build = f"FROM {PYTORCH}\nWORKDIR /app\nCOPY . .\n"
+    files = {"compose.yaml": compose("sleep infinity"), "Dockerfile": build, "train.py": LOADER}
+    assert need(tmp_path, {**files, path: f"{line}\n"}).verdict == verdict
+
+
+OTHER = '{"image": "example.org/team/tools:1", "workspaceFolder": "/app", "runArgs": ["--gpus", "all"]}'
+WITH_WORKERS = "from torch.utils.data import DataLoader\nDataLoader(data(), num_workers=%s)\n"
+
+
+@table(
+    "container, files, verdict",
+    [
+        (OTHER, {"src/fit.py": WITH_WORKERS % "n"}, "likely"),
+        (OTHER, {"src/fit.py": WITH_WORKERS % "0"}, "not-needed"),
+        (OTHER, {"src/fit.py": WITH_WORKERS.replace("torch.utils.data", "own.loading") % "n"}, "unknown"),
+        (OTHER, {"requirements/dev.txt": "torch==2.5\n"}, "likely"),
+        (OTHER, {"requirements/prod.in": "torch\n"}, "likely"),
+        (OTHER, {"requirements.in": "torch\n"}, "likely"),
+        (OTHER, {"requirements/notes.md": "- torch\n"}, "unknown"),
+    ],
+)
+def test_a_dev_container_of_unknown_packages(
+    tmp_path: Path, container: str, files: dict[str, str], verdict: str
+) -> None:
+    assert need(tmp_path, {".devcontainer/devcontainer.json": container, **files}).verdict == verdict
+
+
+MARKDOWN = '{"cell_type": "markdown", "source": ["distributed"]}'
+TRAINER = "from transformers import Trainer\nTrainer(model, train_dataset=data).train()\n"
+ONE_IMAGE = LOADER.replace("default=64", "default=1")
+
+
+@table(
+    "base, program, verdict",
+    [
+        (NGC, ALONE, "unknown"),
+        (NGC, ALONE.replace("=4", "=4, num_workers=n"), "likely"),
+        (NGC, ALONE + "DataLoader(data(), num_workers=2)\n", "likely"),
+        (NGC, ALONE + "import importlib, sys\nimportlib.import_module(sys.argv[1])\n", "likely"),
+        ("python:3.12", ALONE, "unknown"),
+    ],
+)
+def test_programs_that_load_without_workers_say_more_than_their_image(
+    tmp_path: Path, base: str, program: str, verdict: str
+) -> None:
+    build = f"FROM {base}\nWORKDIR /app\nCOPY . .\n"
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": build}
+    assert need(tmp_path, {**files, "train.py": f"import unheard_of\n{program}"}).verdict == verdict
+
+
+@table(
+    "lines, verdict",
+    [
+        ("RUN pip install torch", "likely"),
+        ("RUN pip install torch && apt-get install -y ros-humble-desktop", "unknown"),
+        ("RUN pip install torch && apt install -y rosbridge", "likely"),
+        (f"FROM {NGC}\nRUN apt-get install -y ros-noetic-perception", "likely"),
+        # Images of ROS are called so, also those that have PyTorch besides.
+        ("FROM someone/ros:jazzy-pytorch\nRUN pip install torch", "unknown"),
+        ("FROM someone/rosetta:pytorch\nRUN pip install torch", "likely"),
+    ],
+)
+def test_a_shell_in_an_environment_for_robots(tmp_path: Path, lines: str, verdict: str) -> None:
+    files = {"Dockerfile": f"FROM own/base\n{lines}\n", "compose.yaml": compose("bash")}
+    assert need(tmp_path, files).verdict == verdict
+
+
+_DRIVES = "The arm: `./shell.sh`.\n```\npython drive.py\n```\n"
+_TRAINS = "```\npython train.py\n```\n"
+
+
+@table(
+    "base, pages, verdict",
+    [
+        # Pages train, and none shows that they do it in the container of the robot.
+        ("ros:humble", {"README.md": _TRAINS}, "unknown"),
+        ("ros:humble", {"README.md": "# Arm\n", "TRAINING.md": _TRAINS}, "unknown"),
+        ("ros:humble", {"README.md": "```\ntorchrun --nproc_per_node=4 train.py\n```\n"}, "unknown"),
+        ("ros:humble", {"ARM.md": _DRIVES, "TRAINING.md": _TRAINS}, "unknown"),
+        ("ros:humble", {"ARM.md": _DRIVES + _TRAINS}, "needed"),
+        ("ros:humble", {"ARM.md": _DRIVES.replace("drive", "loop")}, "needed"),
+        ("ros:humble", {"ARM.md": _DRIVES.replace("drive", "loop"), "TRAINING.md": _TRAINS}, "needed"),
+        ("ros:humble", {"ARM.md": _DRIVES.replace("drive.py", "loop.py --num_workers 4")}, "needed"),
+        ("ros:humble", {"README.md": f"```\n./shell.sh\n```\nThen\n{_TRAINS}"}, "needed"),
+        ("ros:humble", {"README.md": f"Start `./shell.sh` and there\n{_TRAINS}"}, "needed"),
+        ("ubuntu", {"README.md": _TRAINS}, "likely"),
+        (NGC, {"README.md": _TRAINS}, "likely"),
+    ],
+)
+def test_a_shell_for_robots_in_a_repository_that_trains(
+    tmp_path: Path, base: str, pages: dict[str, str], verdict: str
+) -> None:
+    more = "RUN apt-get install -y ros-humble-desktop\n" if base == NGC else ""
+    files = {"shell.sh": "docker run --gpus all -it --network host own bash\n", **pages}
+    files |= {"Dockerfile": f"FROM {base}\n{more}RUN pip install torch\nWORKDIR /ws\nCOPY . .\n"}
+    files |= {"drive.py": "import rclpy\n", "train.py": LOADER, "loop.py": LOADER}
+    files |= {"build.sh": "docker build -t own .\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "files, verdict",
+    [
+        ({"fit.py": ALONE}, "not-needed"),
+        ({"fit.py": ALONE, "model/net.py": "import torch\n", "run.sh": "python fit.py\n"}, "not-needed"),
+        ({"fit.py": ALONE.replace("=4", "=4, num_workers=0")}, "not-needed"),
+        ({"a.ipynb": CELLS % "numpy"}, "not-needed"),
+        ({"a.ipynb": CELLS % "numpy\\n%matplotlib inline"}, "not-needed"),
+        ({"fit.py": ALONE + '"""\nimport unheard_of\n"""\n'}, "not-needed"),
+        ({"fit.py": "import tensorflow as tf\nmodel().fit(data, epochs=3)\n"}, "not-needed"),
+        ({"fit.py": "import lasagne, theano\nmodel().fit(theano.function(data))\n"}, "not-needed"),
+        # Nobody can run what is no notebook, nor a cell that is no Python.
+        ({"fit.py": ALONE, "broken.ipynb": "{"}, "not-needed"),
+        ({"fit.py": ALONE, "list.ipynb": "[]"}, "not-needed"),
+        ({"a.ipynb": CELLS % 'numpy"]}, {"cell_type": "code", "source": ["so: what'}, "not-needed"),
+        # Comments, docstrings, and the text and the output of notebooks start nothing.
+        ({"fit.py": f'"""It is\ndistributed as is."""\n# parallel\n{ALONE}'}, "not-needed"),
+        ({"fit.py": ALONE + 'def f():\n    """For 8 workers."""\n    return 1\n'}, "not-needed"),
+        ({"fit.py": ALONE, "run.sh": "#!/bin/sh\n# torchrun fit.py\npython fit.py\n"}, "not-needed"),
+        ({"fit.py": ALONE, "conf/data.yaml": "# workers: 4\nsize: 2\n"}, "not-needed"),
+        ({"a.ipynb": CELLS % 'numpy"], "outputs": ["8 workers"]}, {"cell_type": "code", "source": ["1'}, "not-needed"),
+        ({"a.ipynb": CELLS % f'numpy"]}}, {MARKDOWN}, {{"cell_type": "code", "source": ["1'}, "not-needed"),
+        ({"fit.py": ALONE, "unheard_of/net.py": "import unheard_of\n"}, "not-needed"),
+        ({"fit.py": ALONE, "net.py": "import unheard_of\n", "conf/unheard_of.yaml": "size: 2\n"}, "unknown"),
+        ({"fit.py": ALONE, "net.py": "import unheard_of\n", "unheard_of/NOTE": "a submodule\n"}, "likely"),
+        ({"fit.py": ALONE, "net.py": "import unheard_of\n", "unheard_of/CMakeLists.txt": "project(a)\n"}, "unknown"),
+        ({"fit.py": ALONE, "net-1.5/fit.py": LOADER}, "likely"),
+        ({"fit.py": ALONE.replace("=4", "=4, num_workers=0 if debug else 8")}, "likely"),
+        ({"fit.py": ALONE, "tf.py": "import tensorflow as tf\ntf.distribute.MirroredStrategy()\n"}, "likely"),
+        ({"fit.py": ALONE, "page.py": "from selenium import webdriver as w\nw.Chrome()\n"}, "likely"),
+        ({"a.ipynb": CELLS % "numpy\\n!torchrun fit.py"}, "likely"),
+        ({"fit.py": ALONE + 'run("""\ntorchrun other.py\n""")\n'}, "likely"),
+        ({"fit.py": ALONE + "print(1)  # no comment\nspawn()\n"}, "likely"),
+        # What may use it: workers, ranks, a package that starts some, an unknown package, no work.
+        ({"fit.py": ALONE.replace("=4", "=4, num_workers=2")}, "likely"),
+        ({"fit.py": ALONE, "run.sh": "torchrun --nproc_per_node=2 fit.py\n"}, "likely"),
+        ({"fit.py": ALONE, "conf/data.yaml": "workers: 4\n"}, "likely"),
+        # By position, out of a file, by a command.
+        ({"fit.py": ALONE + "DataLoader(d, 4, False, None, None, 8)\n"}, "likely"),
+        ({"fit.py": ALONE + "DataLoader(d, 4, False, None, None, 0)\n"}, "not-needed"),
+        ({"fit.py": ALONE + "DataLoader(*given)\n"}, "likely"),
+        ({"fit.py": ALONE + "import json\nDataLoader(d, **json.load(open('fit.json')))\n"}, "likely"),
+        ({"fit.py": ALONE + "from conf import settings\nDataLoader(d, **settings('fit.json'))\n",
+          "conf.py": "import json\ndef settings(path):\n    return json.load(open(path))\n"}, "likely"),
+        ({"fit.py": ALONE + "from torch.utils.data import DataLoader as L\nL(d, 4, True, None, None, 8)\n"}, "likely"),
+        ({"fit.py": ALONE + "DataLoader(d, **{'batch_size': 4})\n"}, "not-needed"),
+        ({"fit.py": ALONE, "run.sh": "yolo detect train data=x\n"}, "likely"),
+        ({"fit.py": ALONE, "run.sh": "yolo predict data=x\n"}, "not-needed"),
+        ({"fit.py": ALONE, "a.ipynb": CELLS % "numpy\\n!yolo train data=x"}, "likely"),
+        ({"fit.py": ALONE + "import fastai\n"}, "likely"),
+        # A name of a package of which some start ranks, workers or servers
+        ({"fit.py": ALONE + "import dgl\ndgl.graph(([0], [1]))\n"}, "not-needed"),
+        ({"fit.py": ALONE + "import dgl\ndgl.distributed.DistGraph('a')\n"}, "likely"),
+        # Of a package that its own loaders do without nothing is known.
+        ({"fit.py": ALONE + "import unheard_of\n"}, "unknown"),
+        ({"fit.py": "import torch, unheard_of\nunheard_of.Trainer().train()\n"}, "likely"),
+        ({"fit.py": f"import torch, unheard_of\n{TRAINER}"}, "unknown"),
+        ({"train.py": f"import torch, unheard_of\n{TRAINER}", "README.md": "```\npython train.py\n```\n"}, "unknown"),
+        ({"fit.py": ALONE + "import lightning\n"}, "unknown"),
+        ({"fit.py": ALONE + "import lightning as L\nL.Trainer(devices=1, accelerator='gpu')\n"}, "unknown"),
+        ({"fit.py": ALONE + "import lightning as L\nL.Trainer(devices=[0])\n"}, "unknown"),
+        ({"fit.py": ALONE + "import lightning as L\nL.Trainer(devices=[0, 1])\n"}, "likely"),
+        ({"fit.py": ALONE + "import lightning as L\nL.Trainer(devices=-1)\n"}, "likely"),
+        ({"fit.py": ALONE + "import lightning as L\nL.Trainer(devices=1, num_nodes=2)\n"}, "likely"),
+        ({"fit.py": ALONE + "import lightning as L\nL.Trainer(devices=n)\n"}, "likely"),
+        ({"a.ipynb": CELLS % "fastai"}, "likely"),
+        ({"serve.py": "import torch\nprint(1)\n"}, "likely"),
+        ({"serve.py": "import torch\nprint(1)  # no DataLoader(x)\n"}, "likely"),
+        ({"fit.py": ALONE, "broken.ipynb": "{num_workers=4"}, "likely"),
+        ({"fit.py": ALONE, "a.ipynb": CELLS % 'numpy"]}, {"cell_type": "code", "source": ["import fastai'}, "likely"),
+        ({"fit.py": ALONE + "print 1\n"}, "likely"),
+        # What no Python reads any more: its words and its imports count.
+        ({"fit.py": ALONE, "show.py": "import numpy\nprint 1\n"}, "not-needed"),
+        ({"fit.py": ALONE, "show.py": "import unheard_of\nprint 1\n"}, "unknown"),
+        ({"fit.py": ALONE, "show.py": "from fastai import x\nprint 1\n"}, "likely"),
+        ({"fit.py": ALONE, "show.py": "print 1\nq = Queue()\n"}, "likely"),
+        ({}, "likely"),
+        # What the documentation runs fits, also with the program's own defaults.
+        ({"README.md": f"```bash\n{SHELL} bash\n```\n```\npython train.py\n```\n", "train.py": ONE_IMAGE}, "unknown"),
+    ],
+)
+def test_a_shell_for_code_that_needs_nothing(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
+    assert need(tmp_path, {"shell.sh": f"{SHELL} bash\n", **files}).verdict == verdict
+    if "README.md" not in files:
+        service = f"image: {PYTORCH}\n    command: jupyter lab\n    volumes: [.:/app]\n    {GPUS}\n"
+        (tmp_path / "shell.sh").unlink()
+        notebook = need(tmp_path, {"compose.yaml": f"services:\n  app:\n    {service}", **files}).verdict
+        assert notebook == ("unknown" if verdict == "not-needed" else verdict)
+
+
+@table("image", [PYTORCH, "nvcr.io/nvidia/pytorch:24.05-py3", "rapidsai/base:24.06-cuda12.2-py3.11"])
+def test_a_notebook_is_advised_the_size_of_a_shell(tmp_path: Path, image: str) -> None:
+    page = f"```sh\ndocker run --gpus all -it {image} %s\n```\n"
+    found = [need(tmp_path, {"README.md": page % command}) for command in ("bash", "jupyter lab")]
+    assert [(n.verdict, n.recommended, n.workload) for n in found[:1]] == [
+        (n.verdict, n.recommended, n.workload) for n in found[1:]
+    ]
+
+
+LEGACY = "import torch, importlib, sys\nnet = importlib.import_module(sys.argv[1]).Net()\n"
+
+
+@table(
+    "program, code, verdict",
+    [
+        ("generate.py", LEGACY, "unknown"),
+        ("train.py", LEGACY, "likely"),
+        ("generate.py", LEGACY + ALONE, "likely"),
+        ("generate.py", LEGACY + "torch.distributed.init_process_group()\n", "likely"),
+        ("missing.py", LEGACY, "likely"),
+    ],
+)
+def test_an_image_says_less_than_code_that_loads_no_data(
+    tmp_path: Path, program: str, code: str, verdict: str
+) -> None:
+    """The end of the code is not reached, but in its reach is nothing that the image is made for."""
+    files = {"compose.yaml": compose(f"python {program}"), "generate.py": code, "train.py": code}
+    assert need(tmp_path, {**files, "Dockerfile": f"FROM {NGC}\nWORKDIR /app\nCOPY . .\n"}).verdict == verdict
+
+
+@table(
+    "cell, place, install, verdict",
+    [
+        ("!horovodrun -np 8 python3 fit.py\\n", "work/deep/a.ipynb", "horovod", "likely"),
+        ("! torchrun --nproc_per_node=4 fit.py", "work/a.ipynb", "torch", "needed"),
+        ("!python3 fit.py", "work/a.ipynb", "flask", "unknown"),
+        ("!horovodrun -np 8 python3 fit.py", "elsewhere/a.ipynb", "horovod", "unknown"),
+    ],
+)
+def test_notebooks_that_start_ranks(tmp_path: Path, cell: str, place: str, install: str, verdict: str) -> None:
+    files = {place: '{"cells": [{"cell_type": "code", "source": ["' + cell + '"]}]}'}
+    files["Dockerfile"] = f"FROM python:3.12\nRUN pip install {install}\nCOPY work /w\nWORKDIR /w\n"
+    assert need(tmp_path, {"compose.yaml": compose("jupyter lab --ip 0.0.0.0"), **files}).verdict == verdict
+
+
+@table(
+    "shell, page, dockerfile, verdict",
+    [
+        ("own", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "needed"),
+        ("own", "python -m torch.distributed.launch --nproc_per_node 4 /w/fit.py", "RUN pip install torch", "needed"),
+        ("own", "python fit.py --num_workers 8", "RUN pip install torch", "needed"),
+        ("own", "torchrun --nproc_per_node=4 train.py", "RUN pip install flask", "likely"),
+        ("own", "torchrun --nproc_per_node=1 train.py", "RUN pip install torch", "likely"),
+        ("own", "python fit.py", "RUN pip install torch", "likely"),
+        # It is neither built here nor does it see the repository.
+        ("pytorch/pytorch", "torchrun --nproc_per_node=4 train.py", "", "likely"),
+        ("-v $PWD:/w pytorch/pytorch", "torchrun --nproc_per_node=4 train.py", "", "needed"),
+        # That the image is built here is only guessed, and a notebook is not made for the commands of a page.
+        ("me/own", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "likely"),
+        ("own jupyter lab", "torchrun --nproc_per_node=4 train.py", "RUN pip install torch", "likely"),
+        # The maintainers of the image ask for shared memory for training.
+        ("leogao2/gpt-neox", "python train.py small.yml", "", "needed"),
+        ("leogao2/gpt-neox", "python export.py", "", "likely"),
+    ],
+)
+def test_a_shell_in_which_the_repository_trains(
+    tmp_path: Path, shell: str, page: str, dockerfile: str, verdict: str
+) -> None:
+    files = {"shell.sh": f"docker run --gpus all -it {shell} bash\n", "README.md": f"```\n{page}\n```\n"}
+    if dockerfile:
+        files |= {"Dockerfile": f"FROM ubuntu\n{dockerfile}\n", "build.sh": "docker build -t own .\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+def test_training_on_one_gpu_of_which_no_amount_is_known(tmp_path: Path) -> None:
+    files = {"shell.sh": "docker run --gpus 1 -it leogao2/gpt-neox bash\n"}
+    files["README.md"] = "```\npython train.py small.yml\n```\n"
+    assert need(tmp_path, files).verdict == "likely"
+
+
+@table(
+    "folder, verdict",
+    [
+        (".devcontainer/cpp-inference", "unknown"),
+        (".devcontainer/export", "unknown"),
+        (".devcontainer/gpu", "likely"),
+        (".devcontainer/train-and-export", "likely"),
+        ("inference/.devcontainer", "likely"),
+    ],
+)
+def test_a_dev_container_whose_directory_is_called_after_its_use(tmp_path: Path, folder: str, verdict: str) -> None:
+    for old in tmp_path.glob("*"):
+        shutil.rmtree(old)
+    files = {f"{folder}/devcontainer.json": '{"image": "' + PYTORCH + '", "runArgs": ["--gpus", "all"]}'}
+    found = need(tmp_path, files, (f"{folder}/devcontainer.json",))
+    assert (found.verdict, "called after" in found.stopped) == (verdict, verdict == "unknown")
+
+
+@table("image, verdict", [("own/builder", "unknown"), ("own/detectron2:v1", "likely")])
+def test_the_programs_of_a_repository_run_where_their_packages_are(tmp_path: Path, image: str, verdict: str) -> None:
+    files = {"README.md": f"```bash\ndocker run -it --gpus all {image}\n```\n", "tools/train_net.py": "import x\n"}
+    assert need(tmp_path, files).verdict == verdict

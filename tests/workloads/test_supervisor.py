@@ -1,0 +1,46 @@
+"""Programs that supervisord starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.cases import DOCKERFILE, LOADER, compose, need
+
+SUPERVISED = """
+[supervisord]
+nodaemon=true
+
+[program:serve]
+command = python serve.py  ; the page
+directory = /app
+
+[program:train]
+command=python %(ENV_WHERE)strain.py
+  --workers {workers}
+{more}
+
+[include]
+files = parts/*.conf
+"""
+
+
+@table(
+    "configuration, part, verdict",
+    [
+        (SUPERVISED.format(workers=8, more=""), "", "needed"),
+        (SUPERVISED.format(workers=0, more=""), "", "not-needed"),
+        (SUPERVISED.format(workers=8, more="autostart=false"), "", "not-needed"),
+        (SUPERVISED.format(workers=0, more=""), "[program:x]\ncommand=python train.py\n", "needed"),
+        (SUPERVISED.format(workers=0, more=""), "[program:x]\ncommand=gone\n", "unknown"),
+        (SUPERVISED.format(workers=0, more=""), "[include]\nfiles = *.conf\n", "not-needed"),
+        ("[program:a]\ncommand='\n" + "[" * 5000 + "\n" + "[a]\n" * 5000, "", "unknown"),
+    ],
+)
+def test_programs_of_supervisord(tmp_path: Path, configuration: str, part: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("supervisord -n -c etc/supervisord.conf", "    environment: {WHERE: ./}\n"),
+        "Dockerfile": DOCKERFILE, "etc/supervisord.conf": configuration, "train.py": LOADER, "serve.py": "print(1)\n",
+        "etc/parts/x.conf": part,
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict

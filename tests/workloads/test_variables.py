@@ -1,0 +1,62 @@
+"""Variables of scripts, programs and images that the rules check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.project import findings
+from tests.table import table
+from tests.workloads.cases import DOCKERFILE, HELPER, SERVE, compose
+
+
+@table(
+    "setting, line",
+    [
+        ({"train.sh": "export NCCL_P2P_DISABLE=1\npython train.py\n"}, ("train.sh", 1)),
+        ({"Dockerfile": f"{DOCKERFILE}ENV NCCL_P2P_DISABLE=1\n", "train.sh": "python train.py\n"}, ("Dockerfile", 4)),
+    ],
+)
+def test_variables_of_scripts_and_images_are_checked(
+    tmp_path: Path, setting: dict[str, str], line: tuple[str, int]
+) -> None:
+    files = {"compose.yaml": compose("bash train.sh", "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE, **setting}
+    (found,) = findings(tmp_path, files, select=("NCCL501",))
+    assert (found.span.path, found.span.line) == line
+
+
+@table(
+    "code",
+    [
+        'import os\nos.environ["NCCL_P2P_DISABLE"] = "1"\n',
+        'import os\nos.environ.setdefault("NCCL_P2P_DISABLE", "1")\n',
+    ],
+)
+def test_variables_that_a_program_sets_are_checked(tmp_path: Path, code: str) -> None:
+    files = {"compose.yaml": compose("python train.py", "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE}
+    (found,) = findings(tmp_path, {**files, "train.py": code}, select=("NCCL501",))
+    assert (found.span.path, found.span.line) == ("train.py", 2)
+
+
+@table(
+    "line, rule",
+    [
+        ("export GLOO_SOCKET_IFNAME=ens5", "NCCL507"),
+        ("export TORCH_DISTRIBUTED_DEBUG=DETAIL", "NCCL506"),
+        ("NCCL_P2P_DISABLE=1 python train.py", "NCCL501"),
+        ("exec env NCCL_P2P_DISABLE=1 python train.py", "NCCL501"),
+        ("mpirun -np 2 -x NCCL_P2P_DISABLE=1 python train.py", "NCCL501"),
+        ("python train.py -x NCCL_P2P_DISABLE=1", None),
+        ('NCCL_P2P_DISABLE="$1" python train.py', None),
+        ("NCCL_P2P_DISABLE=1 echo", None),
+        ("NCCL_P2P_DISABLE=1; export NCCL_P2P_DISABLE", "NCCL501"),
+        ("declare -x NCCL_P2P_DISABLE=1", "NCCL501"),
+        ("set -a; NCCL_P2P_DISABLE=1; set +a", "NCCL501"),
+        ("set -a; set +a; NCCL_P2P_DISABLE=1", None),
+        ("NCCL_P2P_DISABLE=1 true; export NCCL_P2P_DISABLE", None),
+        ("NCCL_P2P_DISABLE=1; NCCL_P2P_DISABLE=0; export NCCL_P2P_DISABLE", None),
+    ],
+)
+def test_variables_that_a_script_sets_are_checked(tmp_path: Path, line: str, rule: str | None) -> None:
+    files = {"compose.yaml": compose("bash run.sh", "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE, "train.py": SERVE}
+    found = findings(tmp_path, {**files, "helper.py": HELPER, "run.sh": f"cd /app\n{line}\n"}, select=("NCCL",))
+    assert [(f.span.path, f.span.line, f.rule) for f in found] == ([("run.sh", 2, rule)] if rule else [])
