@@ -48,6 +48,9 @@ _STOOD_FOR_VARIABLE = re.compile(rf"\${OPEN_BRACE}(\w+){CLOSE_BRACE}")
 _SETS = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\+?=")
 _HIDDEN = re.compile(r"\\\$\{?(\w+)")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
+_INPUTS = frozenset({"heredoc_redirect", "herestring_redirect", "file_redirect"})
+_QUOTED_MARK = re.compile(r"['\"\\]")
+"""What the end mark of a here-document has whose text is not expanded."""
 
 
 class Command(NamedTuple):
@@ -63,6 +66,8 @@ class Command(NamedTuple):
     """The function that it is in."""
     unread: str = ""
     """Why a container start in its text is not read."""
+    given: Word | None = None
+    """What it reads on its standard input, where the text holds that: a here-document or a here-string."""
 
 
 def commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
@@ -341,8 +346,24 @@ class _CommandReader:
         inside = self._name_of(self.tree.function_of(node))
         runs = self._called(words, node)
         if runs:  # not of a function that runs its arguments and gets none
-            yield Command(runs, span, self.depth > 0, self._when(node), leaving, inside)
+            yield Command(runs, span, self.depth > 0, self._when(node), leaving, inside, given=self._given(node))
         yield from self._quoted(node, words)
+
+    def _given(self, node: Node) -> Word | None:
+        """What the here-document or here-string behind a command holds; None where it has none, or other input."""
+        around = self.tree.parents.get(node.id)
+        behind = around.children if around is not None and around.type == "redirected_statement" else ()
+        beside = [inner for one in behind if one.type == "heredoc_redirect" for inner in one.children]
+        redirects = [child for child in (*node.children, *behind, *beside) if child.type in _INPUTS]
+        redirects = [one for one in redirects if one.type != "file_redirect" or self.tree.raw(one).startswith("<")]
+        if len(redirects) != 1:
+            return None
+        if redirects[0].type == "herestring_redirect":
+            words = self.words.read(*redirects[0].named_children[-1:])
+            return words[0] if len(words) == 1 else None
+        body = next((child for child in redirects[0].children if child.type == "heredoc_body"), None)
+        opening = next((self.tree.raw(c) for c in redirects[0].children if c.type == "heredoc_start"), "")
+        return self.words.document(body, literal=_QUOTED_MARK.search(opening) is not None) if body is not None else None
 
     def _name_of(self, function: Range | None) -> str:
         """The name of a function of the text, or of the one around it."""
@@ -563,7 +584,7 @@ class _CommandReader:
             if not script:
                 return
         opening = next((self.tree.raw(c) for c in redirect.children if c.type == "heredoc_start"), "")
-        escapes = "" if re.search(r"['\"\\]", opening) else "$`\\"
+        escapes = "" if _QUOTED_MARK.search(opening) else "$`\\"
         yield from self._nested(node, self.tree.char(node.start_byte), self.tree.char(node.end_byte), escapes=escapes)
 
     def _herestring(self, node: Node) -> Iterator[Command]:

@@ -359,14 +359,29 @@ class WordReader:
         opening = raw.find('"') + 1
         at = self.tree.char(node.start_byte) + opening
         end = self.tree.char(node.end_byte) - (1 if raw.endswith('"') and len(raw) > opening else 0)
+        self._between(buffer, node, at, end)
+
+    def _between(self, buffer: Buffer, node: Node, at: int, end: int) -> None:
+        """The text from ``at`` to ``end`` of a node, with its expansions."""
         for child in node.named_children:
-            if child.type == "string_content":
+            if child.type in ("string_content", "heredoc_content"):
                 continue
             start = self.tree.begin(child)
             self._quoted_literal(buffer, at, start)
             self.add(buffer, child, quoted=True)
             at = self.tree.char(child.end_byte)
         self._quoted_literal(buffer, at, end)
+
+    def document(self, node: Node, *, literal: bool) -> Word:
+        """The text of a here-document as its command gets it; ``literal`` where nothing in it is expanded."""
+        buffer = Buffer()
+        buffer.quoted = True
+        at, end = self.tree.char(node.start_byte), self.tree.char(node.end_byte)
+        if literal:
+            buffer.add(self.tree.text.text[at:end], self.tree.offsets(at, end))
+        else:
+            self._between(buffer, node, at, end)
+        return self._word(buffer, 0, len(buffer.chars), self.tree.span(node))
 
     def _quoted_literal(self, buffer: Buffer, start: int, end: int) -> None:
         self._without(_QUOTED_ESCAPE, buffer, start, end)

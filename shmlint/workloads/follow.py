@@ -13,6 +13,7 @@ from shmlint.model.launch import Unknown, Value
 from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source, Span
+from shmlint.syntax.shell_input import with_input
 from shmlint.workloads.commands import (
     BEHIND_DASHES,
     MISSING,
@@ -334,7 +335,8 @@ class Follower:
         """Follow commands that run one after the other."""
         directory, before = context.directory, len(self.commands)
         for command in body.commands:
-            words = _with_arguments([word.text for word in command.words], arguments)
+            written = command.words if command.given is None else with_input(command.words, command.given)
+            words = _with_arguments([word.text for word in written], arguments)
             if command.when in ("never", "value") or not words:
                 continue
             if words[0] in _MOVES:

@@ -11,6 +11,7 @@ from itertools import islice
 
 from shmlint.files.read import normal
 from shmlint.model.need import Step
+from shmlint.model.source import Source
 from shmlint.workloads.commands import MISSING, NO_NAME, is_query, names_other_mode, options
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.program import Entry, RunContext
@@ -27,12 +28,33 @@ def by_python(words: Sequence[str], files: Files, context: RunContext) -> Iterat
     if len(left) > 1 and left[0] == "-m":
         yield from _by_module(left[1], tuple(left[2:]), files, context)
     elif left and left[0] == "-c":
-        own = tuple(own_modules(words, files, context.directory)) if is_query(" ".join(left[1:2])) else ()
+        code = " ".join(left[1:2])
+        own = tuple(own_modules(words, files, context.directory)) if is_query(code) else ()
         yield from (_entry(place, (), context)._replace(imported=True) for place in own)
         if not own:
-            yield Step("the code after `python -c` is not followed", context.span)
+            yield _inline(code, tuple(left[2:]), files, context) or Step(_INLINE, context.span)
     elif left:
         yield from _by_path(left[0], tuple(left[1:]), files, context)
+
+
+_INLINE = "the code after `python -c` is not followed"
+
+
+def _inline(code: str, arguments: tuple[str, ...], files: Files, context: RunContext) -> Entry | None:
+    """The program whose code is in the command itself; None where it is put together, or where it runs is not known.
+
+    Its modules are those of the working directory. Its places are those in the file of the command.
+    """
+    span, folder = context.span, files.find(".", context.directory, folder=True)
+    at = span.source.text.find(code, span.start) if span is not None and code.strip() and "$" not in code else -1
+    if span is None or folder is None or at < 0:
+        return None
+    before = span.source.text[:at]
+    line, column = before.count("\n"), at - before.rfind("\n")
+    named = posixpath.relpath(span.source.path, folder.path).replace("/", ":")
+    path = normal(posixpath.join(folder.path, f"{named}:{line + 1}:{column}"))
+    files.repository.add(path, Source(span.source.path, "\n" * line + code))
+    return _entry(Place(path, folder.guessed), arguments, context)
 
 
 def own_modules(words: Sequence[str], files: Files, directory: str) -> Iterator[Place]:

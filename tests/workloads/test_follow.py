@@ -153,8 +153,8 @@ def test_many_variables_with_many_programs_end(tmp_path: Path) -> None:
         ('eval "$(./hook.sh)"\npython serve.py', "", "unknown"),
         ('conda-lock -f environment.yml', "", "not-needed"),
         # Python reads a program from its input.
-        ("python - <<'PY'\nDataLoader(d, num_workers=8)\nPY\npython serve.py", "", "unknown"),
-        ("python <<PY\nDataLoader(d, num_workers=8)\nPY\npython serve.py", "", "unknown"),
+        ("python - <<'PY'\nfrom torch.utils.data import DataLoader\nDataLoader(d, num_workers=8)\nPY\npython serve.py", "", "likely"),
+        ("python <<PY\nfrom torch.utils.data import DataLoader\nDataLoader(d, num_workers=8)\nPY\npython serve.py", "", "likely"),
         ("cat train.py | python\npython serve.py", "", "unknown"),
     ],
 )  # fmt: skip
@@ -339,7 +339,8 @@ def test_ray_serve_is_told_from_others_by_the_package(
         ("python serve.py", "import os\nos.system(x)\n",
          "it starts a program whose name is computed at run time (serve.py:2)"),
         ("python gone.py", "", "`gone.py` is not in the repository"),
-        ("python -c 'import nobodys as n; n.run()'", "", "the code after `python -c` is not followed"),
+        ("python -c 'import nobodys as n; n.run()'", "", "it imports the unknown package `nobodys`"),
+        ("python -c 'run(\"$WHAT\")'", "", "the code after `python -c` is not followed"),
         ("bash serve.sh", "", "`gone` is a program of the image, and what it does is unknown (serve.sh:1)"),
         ("bash -c 'eval \"gone --fast\"'", "", "`gone` is a program of the image, and what it does is unknown"),
         ("ros2 launch a b", "", "`ros2` is a program of the image, and what it does is unknown"),

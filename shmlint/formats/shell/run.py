@@ -36,7 +36,7 @@ def read_launch(command: Command) -> Launch | None:
     docker = find_docker(command.words)
     if docker is None:
         return None
-    words = _with_input(command.words, docker.start)
+    words = _with_read(command.words, docker.start)
     run = read_run(words, docker.engine, docker.verb)
     if run.image is None and not run.unknown:
         return None
@@ -56,6 +56,7 @@ def read_launch(command: Command) -> Launch | None:
         rewriter=RunRewriter(run, anchor, command.span, words),
         gpu=read_gpu(run, docker, command.words[docker.binary]),
     )
+    launch = _with_given(launch, run, command.given)
     launch = named(launch, name.value if name is not None and not name.unknown else None)
     if no_image is not None and not run.unknown:
         because = "the word where its image belongs is not an image name"
@@ -63,7 +64,18 @@ def read_launch(command: Command) -> Launch | None:
     return with_misspelt(launch, run)
 
 
-def _with_input(words: Sequence[Word], start: int) -> Sequence[Word]:
+def _with_given(launch: Launch, run: RunCommand, given: Word | None) -> Launch:
+    """A launch whose command runs the here-document that it is given; its text stays what is written."""
+    if given is None or launch.command is None or launch.command.known is None or not run.flag("--interactive"):
+        return launch
+    from shmlint.syntax.shell_input import with_input
+
+    texts = tuple(word.text for word in with_input(run.command, given))
+    because = launch.command.because or given.because
+    return launch._replace(command=launch.command._replace(value=texts, because=because))
+
+
+def _with_read(words: Sequence[Word], start: int) -> Sequence[Word]:
     """The words after ``docker run``; ``xargs -I{}`` and ``parallel`` put into them what they read."""
     named = [word.text.rpartition("/")[2] for word in words[:start]]
     if "xargs" in named:
