@@ -138,7 +138,19 @@ class Files:
                 return Place(candidate, guessed=True)
         if "$" in path:
             return None
-        return self._below(self.repository.home, written, there) or self._by_ending(place, written, there)
+        open_start = not path.startswith("/") and self.workdir in ("", "/")
+        ends = self._by_end_of_mount(written, there) if open_start else None
+        return ends or self._below(self.repository.home, written, there) or self._by_ending(place, written, there)
+
+    def _by_end_of_mount(self, written: Sequence[str], there: Callable[[str], bool]) -> Place | None:
+        """``tool/train.py`` from a directory that only the image knows, where a mount is called ``/…/tool``."""
+        for shown in self._mounts:
+            if _parts(shown.target)[-1:] == written[:1]:
+                for source in shown.sources:
+                    candidate = normal(os.path.join(source, *written[1:]))
+                    if there(candidate):
+                        return Place(candidate, guessed=True)
+        return None
 
     def _below(self, folder: str, written: Sequence[str], there: Callable[[str], bool]) -> Place | None:
         """The only file of that name in the directories of a directory."""

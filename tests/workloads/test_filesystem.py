@@ -249,3 +249,24 @@ def test_a_directory_that_is_gone_is_known_by_its_name(tmp_path: Path) -> None:
     assert [step.text for step in found.trail] == ["deep/two/fit.py (guessed)"]
     assert found.verdict == "likely"
     assert need(tmp_path, {"other/two/fit.py": LOADER}, ("run/run.sh",)).trail == ()
+
+
+@table(
+    "dockerfile, words, read",
+    [
+        (
+            "FROM own/base\nCOPY list /opt/list\n",
+            "python ./tool/serve.py",
+            ["image built from Dockerfile", "serve.py (guessed)"],
+        ),
+        ("FROM own/base\n", "python tool/serve.py", ["image built from Dockerfile", "serve.py (guessed)"]),
+        ("FROM own/base\n", "python other/serve.py", ["image built from Dockerfile"]),
+        ("FROM own/base\nWORKDIR /elsewhere\n", "python tool/serve.py", ["image built from Dockerfile"]),
+    ],
+)
+def test_a_path_that_begins_with_the_end_of_a_mount(
+    tmp_path: Path, dockerfile: str, words: str, read: list[str]
+) -> None:
+    text = f"docker build -t me/tool .\ndocker run --gpus all -v $PWD:/work/tool me/tool {words}\n"
+    files = {"run.sh": text, "Dockerfile": dockerfile, "serve.py": "print(1)\n", "list": ""}
+    assert [step.text for step in need(tmp_path, files).trail] == read
