@@ -27,7 +27,7 @@ from shmlint.workloads.commands import (
     read_workers,
     simple_commands,
 )
-from shmlint.workloads.knowledge import Workload, builtin, recognise
+from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.program import Program
 from shmlint.workloads.python_entries import TESTERS
 from shmlint.workloads.resolve import passed_on
@@ -160,10 +160,20 @@ def _commands(case: Case) -> Need | None:
         return None
     if need.verdict == "likely" and case.known.alone and case.program.entries:
         return None  # what its code says of one process comes first
+    if need.verdict == "likely" and case.findings.need is None and _is_only_called_so(case) and _to_the_end(case):
+        return None  # its code says more
     if need.verdict == "not-needed":
         others = [ran for ran in case.program.commands if ran.kind == "program"]
         return need if len(others) <= 1 or not case.program.entries else None
     return need
+
+
+def _is_only_called_so(case: Case) -> bool:
+    """Whether all that is known of a command is that its program is called like one: ``train_net.py``."""
+    workload = entry_of(case.known.need.workload, ())
+    names = [] if workload is None else workload.entry.get("commands", [])
+    called = {entry.path.rpartition("/")[2] for entry in case.program.entries}
+    return not case.known.need.mechanisms and isinstance(names, list) and not called.isdisjoint(names)
 
 
 def _models(case: Case) -> Need | None:

@@ -286,7 +286,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
         return None
     evidence = [Evidence(_workers_text(count), workers.spans[0] if workers.spans else span)]
     evidence += [Evidence("the number of workers", place) for place in workers.spans[1:2]]
-    shape, place = _largest(reading.items) if reading.items else (fixed, None)
+    shape, place = _largest(reading.items) if reading.items and not call.row.least else (fixed, None)
     size = batch.number or (1 if shape else None)  # a batch holds at least one item
     ahead = call.prefetch.number or 2
     if not shape or size is None or size < 1:
@@ -295,8 +295,11 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     certain_count = count if count is not None else 8
     more = call.row.validation
     beside = batches_at_once(more * certain_count, ahead) * more * size * item
-    total = ranks * batches_at_once(certain_count, ahead) * size * item + beside
-    if total * (1 if fixed else _PARTS) <= room and batch.number and (fixed or not reading.several):
+    ranks = ranks if not call.row.least else 1  # a batch of it is that of all ranks
+    kept = max(call.kept - 2, 0) * item  # two are among the batches
+    total = ranks * batches_at_once(certain_count, ahead) * size * item + beside + kept
+    few = batch.number and not call.row.least and (fixed or not reading.several)
+    if total * (1 if fixed else _PARTS) <= room and few:
         return "small"
     if total <= room:
         return Mechanism("dataloader", None, "estimated", _workers_text(count), tuple(evidence), DATALOADER_SOURCE)
@@ -308,6 +311,8 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     because = f"{several}({certain_count} × {ahead} + 2) batches × {human(size * item)}"
     if beside:
         because += f", and of validation ({more * certain_count} × {ahead} + 2) × {human(more * size * item)}"
+    if kept:
+        because += f", and {human(kept)} of a batch of {call.kept} images"
     basis: Basis = "computed" if count is not None and batch.certain else "estimated"
     return Mechanism("dataloader", total, basis, because, tuple(evidence), DATALOADER_SOURCE)
 

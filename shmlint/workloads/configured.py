@@ -10,20 +10,23 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
 from shmlint.workloads.evaluator import Evaluator
-from shmlint.workloads.libraries import COMMAND_LINES, FROM_FILE, INSTANTIATE, LOADERS, RUNNERS, TRAINERS
+from shmlint.workloads.libraries import COMMAND_LINES, FROM_FILE, INSTANTIATE, LOADERS, RUNNERS, TRAINERS, YACS_MADE
 from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.modules import Modules
 from shmlint.workloads.program import Entry
-from shmlint.workloads.values import Scope, text_of
+from shmlint.workloads.values import DictValue, Found, Scope, text_of
 
 if TYPE_CHECKING:
     from shmlint.workloads.instantiated import Instantiated
     from shmlint.workloads.lightning_cli import Made
     from shmlint.workloads.openmmlab import MmConfigs
     from shmlint.workloads.settings_files import Part
+    from shmlint.workloads.yacs_configs import YacsConfigs
 
 _CHANGES = frozenset({"update", "merge_with", "setdefault", "pop", "popitem", "clear", "__setitem__", "__setattr__"})
 """Calls that change what they are called of."""
+_MERGES = frozenset({"merge_from_file", "merge_from_list", "merge_from_other_cfg"})
+"""Methods that configurations of yacs have."""
 _SETTERS = frozenset({"setattr", "delattr", "setitem", "delitem", "__setattr__", "__setitem__", "__delitem__"})
 """Calls that change what they are given by a key: ``setattr(cfg, "resume", True)``, ``operator.setitem``."""
 _MOST_CALLS = 40
@@ -58,6 +61,7 @@ class Configured:
         """Where it reads the words of the command."""
         self._parts: Instantiated | None = None
         self._runners: MmConfigs | None = None
+        self._of_yacs: YacsConfigs | None = None
         self.settled: set[int] = set()
         """The calls of runners, by their ids, of which all loaders are known."""
         self._made: dict[int, tuple[Loaded, ...]] = {}
@@ -72,8 +76,9 @@ class Configured:
     def note(self, name: str, node: ast.Call, scope: Scope, *, certain: bool) -> bool:
         """Keep a call that may make what a configuration names; whether it surely does."""
         surely = name in COMMAND_LINES or name in INSTANTIATE or name in RUNNERS or name in TRAINERS
-        if name in FROM_FILE:
-            self._evaluator.configurations = self._of_runners()
+        if name in FROM_FILE or name in YACS_MADE or name.rpartition(".")[2] in _MERGES:
+            self._evaluator.configurations = self
+            self._read_by(name)
         if name.rpartition(".")[2] in _CHANGES and isinstance(node.func, ast.Attribute):
             given = (keyword.value for keyword in node.keywords if keyword.arg == "cfg")
             holder = next(iter(node.args), next(given, None)) if "OmegaConf" in name else node.func.value
@@ -85,6 +90,25 @@ class Configured:
         if surely or name.endswith("CLI"):
             self._noted.append((name, node, scope, certain))
         return surely
+
+    def _read_by(self, name: str) -> None:
+        """Note a call that reads a configuration of one kind or the other."""
+        if name in FROM_FILE:
+            self._of_runners()
+        elif self._of_yacs is None:
+            from shmlint.workloads.yacs_configs import YacsConfigs
+
+            self._of_yacs = YacsConfigs(self._entry, self._evaluator, self._modules, self._changed)
+
+    def found(self, holder: ast.expr, key: str, scope: Scope) -> Found | None:
+        """What a configuration has by a key; see ``Configurations``."""
+        found = self._runners.found(holder, key, scope) if self._runners is not None else None
+        return self._of_yacs.found(holder, key, scope) if found is None and self._of_yacs is not None else found
+
+    def mapping(self, node: ast.expr, scope: Scope) -> DictValue | None:
+        """What a part of a configuration holds; see ``Configurations``."""
+        found = self._runners.mapping(node, scope) if self._runners is not None else None
+        return self._of_yacs.mapping(node, scope) if found is None and self._of_yacs is not None else found
 
     def note_statement(self, statement: ast.stmt, scope: Scope) -> None:
         """Keep what a statement changes, which may be a part of the configuration."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Span
-from shmlint.syntax.python import dotted
+from shmlint.model.source import Source, Span
+from shmlint.syntax.python import dotted, parse
 from shmlint.workloads.values import Scope, key_of
 
 
@@ -31,6 +32,8 @@ class Declaration(NamedTuple):
     """Whether it is a word without a spelling of its own."""
     several: bool = False
     """Whether it takes all words that are left, or any number of them."""
+    rest: bool = False
+    """Whether it takes all words that are left, also those that look like options."""
 
 
 SETTINGS_CLASSES = ("dict", "EasyDict", "edict", "DotDict", "Namespace", "SimpleNamespace")
@@ -60,6 +63,29 @@ def declarations(scope: Scope) -> Iterator[Declaration]:
                     yield Declaration(key_of(item.target.id), _default_of_field(item.value), scope, scope.span(item))
 
 
+@cache
+def parser_of_detectron() -> tuple[Declaration, ...]:
+    """The options of ``detectron2.engine.default_argument_parser``.
+
+    https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/engine/defaults.py#L78
+    """
+    module = parse(_PARSER_OF_DETECTRON)
+    assert module is not None
+    return tuple(declarations(Scope("", Source("", _PARSER_OF_DETECTRON), module, None, None)))
+
+
+_PARSER_OF_DETECTRON = """
+parser.add_argument("--config-file", default="")
+parser.add_argument("--resume", action="store_true")
+parser.add_argument("--eval-only", action="store_true")
+parser.add_argument("--num-gpus", type=int, default=1)
+parser.add_argument("--num-machines", type=int, default=1)
+parser.add_argument("--machine-rank", type=int, default=0)
+parser.add_argument("--dist-url", default="tcp://")
+parser.add_argument("opts", default=None, nargs=argparse.REMAINDER)
+"""
+
+
 def _option(node: ast.Call, called: str, scope: Scope) -> Iterator[Declaration]:
     """What a call of argparse, click or absl declares."""
     names = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
@@ -83,7 +109,15 @@ def _option(node: ast.Call, called: str, scope: Scope) -> Iterator[Declaration]:
     yield Declaration(
         key_of(dest), default, scope, scope.span(node), (*on, *off), off, keywords.get("type"), constant,
         alone=name in _ALONE, positional=called == "add_argument" and not flags, several="nargs" in keywords,
+        rest=_is_rest(keywords.get("nargs")),
     )  # fmt: skip
+
+
+def _is_rest(node: ast.expr | None) -> bool:
+    """``nargs=argparse.REMAINDER``."""
+    return isinstance(node, ast.Constant | ast.Attribute | ast.Name) and (
+        dotted(node).rpartition(".")[2] == "REMAINDER" or getattr(node, "value", None) == "..."
+    )
 
 
 _SWITCHES = {"store_true": True, "store_false": False}

@@ -69,6 +69,8 @@ class Evaluator:
     def __init__(self, options: Options, modules: Modules, assignments: Assignments) -> None:
         self.options = options
         self.calls: dict[str, list[tuple[ast.Call, Scope]]] = {}
+        self.noted = 0
+        """How often a call was noted."""
         self._often: set[str] = set()
         """The functions that have more calls."""
         self._modules = modules
@@ -93,6 +95,7 @@ class Evaluator:
     def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
         """Remember a call, for the parameters of the function it calls, and what it changes."""
         self._now.clear()
+        self.noted += 1
         self.changes.note_call(name, node, scope)
         last = name.rpartition(".")[2]
         found = self.calls.setdefault(last, [])
@@ -103,10 +106,14 @@ class Evaluator:
         else:
             self._often.add(last)
 
+    def is_often(self, name: str) -> bool:
+        """Whether a function has more calls than are kept."""
+        return name in self._often
+
     def knows_calls(self, function: Function, scope: Scope) -> bool:
         """Whether all calls of a function were seen that the code shows, and each says what it passes."""
         name = _called(function, scope)
-        calls = [node for node, _ in self._calls_of(function, scope)]
+        calls = [node for node, _ in self.calls_of(function, scope)]
         starred = (isinstance(argument, ast.Starred) for node in calls for argument in node.args)
         mappings = (keyword.arg is None for node in calls for keyword in node.keywords)
         return bool(calls) and name not in self._often and not any(starred) and not any(mappings)
@@ -116,10 +123,10 @@ class Evaluator:
         function = scope.function
         if depth > _DEPTH or self._assignments.is_in_loop(node, function or scope.module.tree):
             return True
-        calls = self._calls_of(function, scope) if function is not None else []
+        calls = self.calls_of(function, scope) if function is not None else []
         return len(calls) > 1 or any(self.is_repeated(call, where, depth + 1) for call, where in calls)
 
-    def _calls_of(self, function: Function, scope: Scope) -> list[tuple[ast.Call, Scope]]:
+    def calls_of(self, function: Function, scope: Scope) -> list[tuple[ast.Call, Scope]]:
         """The calls of a function that were seen; a class that extends another one makes its objects too."""
         calls = list(self.calls.get(_called(function, scope), ()))
         if function.name != "__init__" or scope.owner is None:
@@ -182,7 +189,7 @@ class Evaluator:
             return None
         values = [
             self.value(keyword.value, where, 1)
-            for node, where in self._calls_of(function, scope)
+            for node, where in self.calls_of(function, scope)
             for keyword in node.keywords
             if keyword.arg == name
         ]
@@ -377,7 +384,7 @@ class Evaluator:
             return []
         names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
         first = len(names) - (names[:1] in (["self"], ["cls"]))
-        calls = [(n, where) for n, where in self._calls_of(function, scope) if not self._is_outside(n.func, where)]
+        calls = [(n, where) for n, where in self.calls_of(function, scope) if not self._is_outside(n.func, where)]
         if any(isinstance(argument, ast.Starred) for node, _ in calls for argument in node.args[:first]):
             return []  # how many of them come before the rest is not known
         return [(ast.Tuple(node.args[first:], ast.Load()), where) for node, where in calls]
@@ -483,7 +490,7 @@ class Evaluator:
         names = list(parameters)
         position = names.index(name) - (1 if names[:1] in (["self"], ["cls"]) else 0)
         default = parameters[name]
-        for node, where in self._calls_of(function, scope):
+        for node, where in self.calls_of(function, scope):
             given = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
             if given is None and 0 <= position < len(node.args):
                 given = node.args[position]

@@ -40,6 +40,8 @@ class Row(NamedTuple):
     """The library takes these out of the program's configuration, not out of the call."""
     validation: int = 0
     """How many times as many workers, and as large batches, the loader for validation has, which is there too."""
+    least: bool = False
+    """Its items may be larger than is known, and only they are its items."""
     side: str = ""
     """The argument that is the height and width of ``item``."""
     imported: str = ""
@@ -50,6 +52,12 @@ _TORCH_DATA = "https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.D
 _TRAINER = "https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments"
 _DETECTRON = "https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/config/defaults.py"
 _DETECTRON_LAUNCH = "https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/engine/launch.py"
+_DETECTRON_TESTS = (
+    *(f"detectron2.engine.{module}DefaultTrainer.{method}" for module in ("", "defaults.")
+      for method in ("test", "build_test_loader", "build_train_loader")),
+    *(f"detectron2.data.{module}build_detection_test_loader" for module in ("", "build.")),
+)  # fmt: skip
+"""What makes loaders of detectron2's configuration without a trainer that is made."""
 RAY_SOURCE = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251bacf9d1eb33417d/python/ray/_private/services.py"
 _DASK_CUDA = "https://github.com/rapidsai/dask-cuda/blob/63a1ea9712fe54facb5e045dd19dc8ffeb6c1086/docs/source/ucx.rst?plain=1#L161"
 _HUGECTR = "https://github.com/NVIDIA-Merlin/HugeCTR/blob/00104a05ba2772b8be79522ad8cb85b1a305b20c/docs/source/api/python_interface.md"
@@ -268,6 +276,11 @@ ROWS: tuple[Row, ...] = (
     *(Row(f"detectron2.data.{module}build_detection_train_loader", "dataloader", "NUM_WORKERS", -1, 4,
           "IMS_PER_BATCH", -1, 16, (), _DETECTRON, configured=True)
       for module in ("", "build.")),
+    *(Row(name, "dataloader", "NUM_WORKERS", -1, 4, "batch_size", -1, 1, (), _DETECTRON, configured=True)
+      for name in _DETECTRON_TESTS),
+    *(Row(f"detectron2.data.{module}build_batch_data_loader", "dataloader", "num_workers", -1, 0, "total_batch_size",
+          2, None, (), _DETECTRON)
+      for module in ("", "build.")),
     *(Row(name, "dataloader", "num_workers", -1, None, "batch_size", -1, None, configured=True)
       for name in (*_RUNNER, *sorted(RUNNERS))),
     Row("share_memory_", "torch-sharing", source=_SHARING),
@@ -471,6 +484,17 @@ FROM_FILE = frozenset(
     for module in ("mmengine", "mmengine.config", "mmengine.config.config", "mmcv", "mmcv.utils", "mmcv.utils.config")
 )
 """Calls that read a configuration of OpenMMLab."""
+YACS = frozenset(
+    {"yacs.config.CfgNode", "fvcore.common.config.CfgNode", "detectron2.config.CfgNode",
+     "detectron2.config.config.CfgNode"}
+)  # fmt: skip
+"""Classes of configurations of which nothing is said at first."""
+YACS_DEFAULTS = frozenset({"detectron2.config.get_cfg", "detectron2.config.config.get_cfg"})
+"""Calls that give detectron2's own configuration."""
+YACS_MADE = frozenset(
+    {*YACS, *YACS_DEFAULTS, "detectron2.model_zoo.get_config", "detectron2.model_zoo.model_zoo.get_config"}
+)  # fmt: skip
+"""All calls that make a configuration of them."""
 LOADERS = {
     "fit": ("train_dataloader", "val_dataloader"), "validate": ("val_dataloader",), "test": ("test_dataloader",),
     "predict": ("predict_dataloader",), "": (),

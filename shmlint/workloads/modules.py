@@ -107,6 +107,7 @@ _TELLING = frozenset(
         *IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS, *KNOWN_ITEMS,
         "add_argument", "add_option", "option", "Option", "environ", "putenv", "subprocess", "popen", "system",
         "import_module", "__import__", "__defaults__", "__kwdefaults__", "__code__", "chdir",
+        "merge_from_file", "merge_from_list", "merge_from_other_cfg",
     }
     - _COMMON
 )  # fmt: skip

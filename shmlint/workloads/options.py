@@ -213,6 +213,38 @@ class Options:
         words = [word.partition("=") for word in found[1] if "=" in word]
         return [(name, value) for name, _, value in words]
 
+    def rest(self, name: str) -> list[str] | None:
+        """The words of an option that takes several: ``MODEL.DEPTH 50`` for ``opts``; None where they are not known."""
+        declared = self.declared.get(key_of(name), ())
+        if len(declared) != 1 or not declared[0].several or self.has_open_words():
+            return None
+        one, words = declared[0], list(self._entry.arguments)
+        positional = [other for some in self.declared.values() for other in some if other.positional]
+        if one.positional and any(other is not one for other in positional):
+            return None  # which words are of which
+        found: list[str] = []
+        while words:
+            word = words.pop(0)
+            if not word.startswith("-"):
+                found += [word, *words] if one.positional and one.rest else [word] if one.positional else []
+                words = [] if one.positional and one.rest else words
+                continue
+            key = self._key(key_of(word.partition("=")[0]))
+            meant = self.declared.get(key, ())
+            if not meant or any(other.positional for other in meant) or (key == key_of(name) and "=" in word):
+                return None
+            until = next((at for at, other in enumerate(words) if other.startswith("-")), len(words))
+            until = len(words) if any(other.rest for other in meant) else until
+            taken = words[: until if any(other.several for other in meant) else 1]
+            if "=" in word or all(other.alone for other in meant):
+                taken = []
+            found += taken if key == key_of(name) else []
+            del words[: len(taken)]
+        default = one.default
+        empty = default is None or (isinstance(default, ast.Constant) and not default.value)
+        empty = empty or (isinstance(default, ast.List | ast.Tuple) and not default.elts)
+        return found if found or empty else None
+
     def _assorted(self) -> tuple[list[str], list[str]] | None:
         """The words that are no options, and those of options that take several words; None where one is not known."""
         alone: list[str] = []

@@ -14,6 +14,11 @@ _PASSING = {
 """Calls that call a function for their caller, and which of their arguments it is."""
 _IN_A_LIST = frozenset({"apply", "apply_async", "spawn", "Timer"})
 """Those that take the arguments of the function in a list, and its keywords in a mapping."""
+_LAUNCHES = frozenset({"detectron2.engine.launch", "detectron2.engine.launch.launch"})
+"""Calls that call a function in each rank, with the arguments in the list ``args``, the sixth.
+
+https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/engine/launch.py#L27
+"""
 DISPATCHERS = frozenset(
     {"fire.Fire", "coleo.auto_cli", "coleo.run_cli", "tyro.cli", "typer.run", "jsonargparse.CLI",
      "jsonargparse.auto_cli", "defopt.run", "absl.app.run", "anyio.run", "trio.run"}
@@ -35,6 +40,8 @@ def passed_call(name: str, node: ast.Call) -> Passed | None:
     listed: list[ast.expr | None]
     if "target" in keywords:
         function, left = keywords["target"], []
+    elif name in _LAUNCHES and node.args:
+        function, left = node.args[0], node.args[5:6]
     elif "." in name and last in _PASSING and len(node.args) > _PASSING[last]:  # else it is the module's own
         function, left = node.args[_PASSING[last]], node.args[_PASSING[last] + 1 :]
     else:
@@ -42,7 +49,7 @@ def passed_call(name: str, node: ast.Call) -> Passed | None:
     if not isinstance(function, ast.Name | ast.Attribute):
         return None
     starred = any(keyword.arg is None for keyword in node.keywords) or any(isinstance(a, ast.Starred) for a in left)
-    if "target" in keywords or last in _IN_A_LIST or "args" in keywords:
+    if "target" in keywords or name in _LAUNCHES or last in _IN_A_LIST or "args" in keywords:
         listed = [keywords.get("args"), keywords.get("kwargs") or keywords.get("kwds")]
         for at, given in enumerate(left[:2]):
             listed[at] = listed[at] or given

@@ -16,6 +16,7 @@ from shmlint.model.need import Step
 from shmlint.model.source import Span
 from shmlint.syntax.python import Module, dotted
 from shmlint.workloads.declarations import SETTINGS_CLASSES
+from shmlint.workloads.detectron import counted, is_counted, sized
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import (
@@ -38,7 +39,7 @@ from shmlint.workloads.loaded import Loaded, extending
 from shmlint.workloads.program import Entry
 from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.reach import Site, Walker
-from shmlint.workloads.subclasses import row_of_class
+from shmlint.workloads.subclasses import row_of_class, row_of_method
 from shmlint.workloads.tensors import collects_images, passed_tensors, reads_items
 from shmlint.workloads.values import UNKNOWN, Found, Scope, changed, text_of
 
@@ -88,6 +89,7 @@ def _result(walker: Walker) -> Reading:
     for site in sites.values():
         last = site.name.rpartition(".")[2]
         row = _row_of(site.name, last, made) or row_of_class(site, walker, _row_of_name, names)
+        row = row or row_of_method(site, walker, _row_of_name)
         if row is None and (row := _row_of(site.name, last, walker.kept)) is not None:
             site = site._replace(certain=False)  # it may be a method of another class
         meant = row is not None and _is_meant(row, site, walker)
@@ -206,6 +208,10 @@ _LOADS_ALONE = frozenset(
 """Packages whose trainers start workers without being told to."""
 
 
+_COUNTED_WHERE_MADE = frozenset(row.call for row in ROWS if row.call.endswith(".DefaultTrainer"))
+"""Trainers that have their loaders when they are made, which is a row."""
+
+
 def _may_train(site: Site, walker: Walker) -> bool:
     """Whether a call may train with what a package makes that starts workers by itself, in a way that is not known.
 
@@ -214,6 +220,7 @@ def _may_train(site: Site, walker: Walker) -> bool:
     if site.name.rpartition(".")[2] not in _TRAINS or not isinstance(site.node.func, ast.Attribute):
         return False
     imported = [name for name in site.scope.module.imports.values() if name.partition(".")[0] in _LOADS_ALONE]
+    imported = [name for name in imported if name not in _COUNTED_WHERE_MADE]
     told = any(keyword.arg != "mode" for keyword in site.node.keywords)
     called = site.node.func.value
     above = isinstance(called, ast.Call) and dotted(called.func) == "super" and _extends_owner(site)
@@ -263,6 +270,8 @@ _IN_THREADS = frozenset(
 
 def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     def argument(name: str, position: int, default: object) -> Found:
+        if is_counted(row, name):
+            return counted(row, name, site, evaluator)
         if row.configured:
             found = evaluator.configured(name, default, site.span)
             return changed(found) if row.call in RUNNERS else found  # which of several loaders it is of, nobody knows
@@ -278,7 +287,7 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     repeated = row.use == "python-shm" and evaluator.is_repeated(site.node, site.scope)
     shape = _of_image(argument(row.side, -1, None).value) if row.side else ()
     row = row._replace(item=shape) if shape else row
-    return Call(row, count, batch, prefetch, site.span, site.certain, repeated)
+    return sized(Call(row, count, batch, prefetch, site.span, site.certain, repeated), site, evaluator)
 
 
 def _note_size(call: Call, walker: Walker) -> None:

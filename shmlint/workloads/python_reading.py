@@ -20,6 +20,8 @@ class Call(NamedTuple):
     certain: bool
     repeated: bool = False
     """Whether it is in a loop, or in a function that is called more than once."""
+    kept: int = 0
+    """Items of all ranks that stay besides the batches of workers: those that are put together to a batch."""
 
 
 class Reading(NamedTuple):

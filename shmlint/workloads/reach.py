@@ -18,6 +18,7 @@ from shmlint.workloads.bound import whole_call
 from shmlint.workloads.changes import IMPORT, PLAIN_DECORATORS, name_of_decorator, replaced_by
 from shmlint.workloads.commands import MISSING, NO_NAME, is_python
 from shmlint.workloads.configured import Answer, Configured
+from shmlint.workloads.declarations import parser_of_detectron
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.executed import (
     Executed,
@@ -801,6 +802,8 @@ class Walker:
             self._opened.append((node.args[0], scope))
         if last in ("get", "getenv") and node.args and isinstance(node.args[0], ast.Constant):
             self._named_by_variable(text_of(node.args[0].value))
+        if name in _PARSERS_OF_DETECTRON and "opts" not in self.options.declared:
+            self.options.declare(parser_of_detectron())
         if name == "hydra.main":
             self._composed(node, unit.loaded.path)
 
@@ -814,7 +817,7 @@ class Walker:
         name = self.modules.outside(dotted(node.func), loaded)
         head, dot, rest = dotted(node.func).partition(".")
         others = [one + dot + rest for one in loaded.module.other_imports.get(head, ())]
-        only = not others and head not in loaded.module.definitions
+        only = not others and not (head in loaded.module.definitions and head in loaded.module.imports)
         return next((one for one in (name, *others) if one in WATCHED or one in COLLECTIVE), name), only
 
     def _looks_up(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
@@ -1040,6 +1043,7 @@ _FITS = frozenset({"fit"})
 """What lets a trainer ask a model for its data; one that is made to predict is never asked."""
 _OPENS = frozenset({"open", "Path", "load", "fromfile", "merge_from_file", "read_text", "safe_load"})
 """Calls that read a configuration file: ``open``, OmegaConf, mmengine's Config, yacs."""
+_PARSERS_OF_DETECTRON = tuple(f"detectron2.engine.{module}default_argument_parser" for module in ("", "defaults."))
 _RUN_MODULES = frozenset(
     {"unittest.main", "doctest.testmod", "absl.testing.absltest.main", "cProfile.run", "profile.run"}
 )

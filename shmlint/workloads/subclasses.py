@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Collection, Iterator
 
 from shmlint.syntax.python import dotted
-from shmlint.workloads.libraries import COUNTS, Row
+from shmlint.workloads.libraries import COUNTS, ROWS, Row
 from shmlint.workloads.loaded import MOST_BASES
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.values import Scope
@@ -41,6 +41,33 @@ def row_of_class(site: Site, walker: Walker, rows: _Rows, names: Collection[str]
         if row is not None and row.use == "dataloader":
             return row
     return None
+
+
+def row_of_method(site: Site, walker: Walker, rows: _Rows) -> Row | None:
+    """The row of a method that a class of the repository has of the library's class that it extends."""
+    called = site.node.func
+    if not isinstance(called, ast.Attribute) or called.attr not in _METHODS:
+        return None
+    owner = site.scope.owner
+    if dotted(called.value) in ("self", "cls") or isinstance(called.value, ast.Call):
+        found = (owner, site.scope) if owner is not None else None
+    else:
+        found = _class(site.scope.full_name(called.value), site.scope, walker)
+    above = walker.evaluator.lineage.above(found[1]._replace(owner=found[0])) if found is not None else []
+    for node, scope in above:
+        own = any(isinstance(part, ast.FunctionDef) and part.name == called.attr for part in node.body)
+        if own and not isinstance(called.value, ast.Call):
+            return None  # which is walked itself
+        found_rows = (rows(f"{scope.full_name(base)}.{called.attr}") for base in node.bases)
+        if row := next(filter(None, found_rows), None):
+            return row
+    return None
+
+
+_METHODS = frozenset(
+    row.call.rpartition(".")[2] for row in ROWS if row.call.rpartition(".")[0].endswith(".DefaultTrainer")
+)
+"""Methods of classes that make loaders without an object."""
 
 
 def _names(called: ast.expr, scope: Scope, walker: Walker) -> Iterator[tuple[str, Scope]]:
