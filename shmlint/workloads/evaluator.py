@@ -179,7 +179,7 @@ class Evaluator:
         filled = function is not None and self._assignments.is_filled(dotted(starred), function)
         own = function is not None and _is_own_mapping(starred, function) and not filled
         if passed is None and own and function is not None and self.knows_calls(function, scope):
-            return None if not self._is_open(function, scope) else NOTHING
+            return None if not self.is_open(function, scope) else NOTHING
         return passed if passed is not None else self.options.get(name, self.value, 0)._replace(certain=False)
 
     def _passed_on(self, starred: ast.expr, name: str, scope: Scope) -> Found | None:
@@ -629,12 +629,13 @@ class Evaluator:
         default = default._replace(certain=False)
         function = scope.function
         if function is not None and _is_own_mapping(mapping, function):
-            every = self.knows_calls(function, scope) and not self._is_open(function, scope)
+            every = self.knows_calls(function, scope) and not self.is_open(function, scope)
             return default if every else changed(default)
         whole = self._mapping(mapping, scope, depth + 1).complete and not self._is_put(key, mapping, scope)
         return default if whole else changed(default)
 
-    def _is_open(self, function: Function, scope: Scope) -> bool:
+    def is_open(self, function: Function, scope: Scope) -> bool:
+        """Whether a function may have calls that are not seen."""
         return self.changes.is_open(_called(function, scope), function, scope.owner)
 
     def _option(self, name: str, depth: int, *, parsed: bool = False) -> Found:
@@ -722,7 +723,7 @@ class Evaluator:
     def _parameter(self, name: str, function: Function, scope: Scope, depth: int, parameters: bool) -> Found:
         """A parameter: what the calls pass, else what the command gives, its default, or the option of that name."""
         found = self._of_parameter(name, function, scope, depth, parameters)
-        return changed(found) if parameters and self._is_open(function, scope) else found
+        return changed(found) if parameters and self.is_open(function, scope) else found
 
     def _of_parameter(self, name: str, function: Function, scope: Scope, depth: int, parameters: bool) -> Found:
         default = parameters_of(function)[name]
@@ -796,7 +797,7 @@ class Evaluator:
             return False
         if function is not None and node.id in parameters_of(function):
             other = bool(self._assignments.of_name(node.id, function))
-            if other or self._is_open(function, scope) or not self.knows_calls(function, scope):
+            if other or self.is_open(function, scope) or not self.knows_calls(function, scope):
                 return False
         given = self.given_to(node, scope)
         if any(self._is_given_otherwise(node.id, where) for where in (scope, *(where for _, where in given))):

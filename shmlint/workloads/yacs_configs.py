@@ -268,8 +268,10 @@ class YacsConfigs:
     def first(self, home: tuple[str, str], scope: Scope) -> tuple[Tree, tuple[str, ...]] | None:
         """A configuration of a module where a function begins: as its callers leave it, else as the module does."""
         function = scope.function
-        calls = self._evaluator.calls_of(function, scope)[:_MOST_CALLERS] if function is not None else []
-        found = [self._before(home, call, where) for call, where in calls]
+        calls = self._evaluator.calls_of(function, scope) if function is not None else []
+        found = [self._before(home, call, where) for call, where in calls[:_MOST_CALLERS]]
+        if len(calls) > _MOST_CALLERS:
+            return unknown(), ()
         known = [one for one in found if one is not None]
         if len(known) == 1 and len(found) == 1:
             return known[0]
@@ -313,13 +315,16 @@ class YacsConfigs:
             value = call.args[at] if value is None and 0 <= at < len(call.args) else value
             tree = self._tree(value, where) if value is not None else None
             found.append(tree if isinstance(tree, dict) else None)
-        return _any_of(found)
+        more = len(calls) > _MOST_CALLERS or (function.name != "__init__" and self._evaluator.is_open(function, scope))
+        return _any_of([*found, None] if more else found)
 
     def file(self, node: ast.expr, scope: Scope) -> Tree | None:
         """What a configuration file says that an expression names."""
         if isinstance(node, ast.Call) and self._outside(dotted(node.func), scope) in _ZOO_FILES:
             return self._of_zoo(node, scope)
         found = self._evaluator.value(node, scope)
+        if not found.certain and isinstance(node, ast.Attribute) and not self._is_set(node.attr):
+            found = self._evaluator.options.get(node.attr, self._evaluator.value, 0)
         word = found.value if found.certain else None
         if not isinstance(word, str) and isinstance(node, ast.Attribute):
             word = self._evaluator.options.positional(node.attr)
@@ -359,9 +364,14 @@ class YacsConfigs:
         if isinstance(node, ast.Name):
             given = self._evaluator.given_to(node, scope)
             return self.words(*given[0]) if len(given) == 1 and not isinstance(given[0][0], ast.Name) else None
-        if not isinstance(node, ast.Attribute) or self._evaluator.changes.is_setting(node.attr):
+        if not isinstance(node, ast.Attribute) or self._is_set(node.attr):
             return None
         return self._evaluator.options.rest(node.attr)
+
+    def _is_set(self, name: str) -> bool:
+        """Whether code gives an option another value by its name: one that is computed is hardly that of a file."""
+        changes = self._evaluator.changes
+        return changes.argv or changes.words or name in changes.attributes or name in changes.settings
 
 
 def _default(**values: object) -> Tree:

@@ -13,6 +13,7 @@ from typing import Protocol
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.python import dotted
 from shmlint.workloads.assignments import Function, parameters_of
+from shmlint.workloads.changes import PLAIN_DECORATORS, name_of_decorator
 from shmlint.workloads.values import NOTHING, POSITIVE, UNKNOWN, Found, Scope, text_of
 from shmlint.workloads.yacs_tree import Tree, doubted, either, get, over, pairs, put, size, unknown
 
@@ -28,7 +29,8 @@ _ASKS = frozenset(
 _COPIES = frozenset({"copy.deepcopy", "copy.copy", "deepcopy"})
 _LEAVES = frozenset(
     {"print", "str", "repr", "len", "isinstance", "hasattr", "getattr", "type", "id", "dict", "list", "sorted", "vars",
-     "bool", "pprint", "wandb.init", "pprint.pprint", "pformat", "pprint.pformat", "iter", "json.dumps", "yaml.dump"}
+     "bool", "zip", "range", "enumerate", "min", "max", "int", "float", "any", "all", "iter", "pprint", "pprint.pprint",
+     "pformat", "pprint.pformat", "json.dumps", "yaml.dump", "wandb.init"}
 )  # fmt: skip
 """Functions that leave what they are given as it is."""
 _BUILDS = frozenset(
@@ -337,11 +339,15 @@ class Run:
 
     def _spoil(self, node: ast.expr, frame: _Frame) -> None:
         """What is not followed may do anything with the configurations that it is given."""
-        for inner in ast.walk(node):
+        left: list[ast.AST] = [node]
+        for inner in left:  # grows while it is looked at
             place = self._place(inner, frame) if isinstance(inner, ast.Name | ast.Attribute | ast.Subscript) else None
-            if place is not None and isinstance(get(self._trees[place.number], place.keys), dict):
+            if isinstance(inner, ast.Call) and frame.scope.full_name(inner.func).startswith(_LIBRARIES):
+                continue  # what these make, is something else
+            if place is None:
+                left += ast.iter_child_nodes(inner)
+            elif isinstance(get(self._trees[place.number], place.keys), dict):
                 self._set(place, doubted(self._node(place)))
-                return
 
     # Expressions --------------------------------------------------------------------------------
 
@@ -433,8 +439,10 @@ class Run:
         if name in _COPIES and len(node.args) == 1:
             place = self._place(node.args[0], frame)
             return Place(self._object(self._node(place))) if place is not None else None
+        if name.endswith("Trainer.auto_scale_workers") and node.args:
+            return self._scaled(node.args[0], frame)
         functions = self._asked.functions(node.func, frame.scope)
-        if len(functions) == 1 and frame.depth < _DEPTH:
+        if len(functions) == 1 and frame.depth < _DEPTH and not _is_other(*functions[0]):
             return self._enter(node, *functions[0], frame)
         leaves = name in _LEAVES or name.startswith(_LIBRARIES) or name.rpartition(".")[2] in _TELLS | _BUILDS
         for given in _given_nodes(node) if (functions or not leaves) and not _is_class(node.func) else ():
@@ -442,6 +450,21 @@ class Run:
         if name in ("setattr", "delattr", "operator.setitem") and node.args:
             self._set_by_call(node, frame)
         return None
+
+    def _scaled(self, node: ast.expr, frame: _Frame) -> Place | None:
+        """What detectron2's ``auto_scale_workers`` makes: other batches, if the configuration is for so many ranks.
+
+        https://github.com/facebookresearch/detectron2/blob/v0.6/detectron2/engine/defaults.py#L605
+        """
+        place = self._place(node, frame)
+        if place is None:
+            return None
+        for_ranks = get(self._node(place), ("SOLVER", "REFERENCE_WORLD_SIZE"))
+        if isinstance(for_ranks, Found) and for_ranks.certain and for_ranks.value == 0:
+            return place
+        made = Place(self._object(self._node(place)), ("SOLVER",))
+        self._set(made, doubted(self._node(made)))
+        return made._replace(keys=())
 
     def _set_by_call(self, node: ast.Call, frame: _Frame) -> None:
         place = self._place(node.args[0], frame)
@@ -517,6 +540,12 @@ class Run:
 def _given_nodes(node: ast.Call) -> Iterator[ast.expr]:
     yield from node.args
     yield from (keyword.value for keyword in node.keywords)
+
+
+def _is_other(function: Function, scope: Scope) -> bool:
+    """Whether something else may be called by the name of a function: it is decorated, or defined several times."""
+    decorators = {name_of_decorator(decorator) for decorator in function.decorator_list}
+    return not decorators <= PLAIN_DECORATORS or function.name in scope.module.other_definitions
 
 
 def _is_global(name: str, function: Function) -> bool:

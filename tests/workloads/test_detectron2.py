@@ -146,7 +146,10 @@ def test_trainers_have_the_workers_of_their_configuration(
         (NONE, "other = cfg.clone()\n    other.DATALOADER.NUM_WORKERS = 8", "not-needed"),
         (NONE, "other = cfg\n    other.DATALOADER.NUM_WORKERS = 8", "likely"),
         (NONE, "cfg.update(made())", "unknown"),
-        (NONE, "setattr(cfg.DATALOADER, name(), 8)", "likely"),
+        (NONE, "setattr(cfg.DATALOADER, name(), 8)", "unknown"),
+        (NONE, "setattr(other(), name(), 8)", "not-needed"),
+        (NONE, "elsewhere.seen(cfg.DATALOADER.SAMPLER_TRAIN)", "not-needed"),
+        (NONE, "elsewhere.seen([cfg.DATALOADER])", "unknown"),
         (NONE, "elsewhere.changed(cfg)", "unknown"),
         (NONE, "cfg = made()", "unknown"),
         (NONE, "os.makedirs(cfg.OUTPUT_DIR, exist_ok=True)\n    print(cfg)", "not-needed"),
@@ -186,6 +189,45 @@ OWN_LOADER = TRAIN.replace("class Trainer(DefaultTrainer):", "class Trainer(Defa
 OWN_LOADER = OWN_LOADER.replace("import os", f"import os{IMPORTS}")
 ADDS = FIELDS + "    cfg.DATALOADER.NUM_WORKERS = 0\n"
 
+OWN_INIT = TRAIN.replace("class Trainer(DefaultTrainer):", """class Trainer(DefaultTrainer):
+    def __init__(self, cfg):
+        super(DefaultTrainer, self).__init__()
+        cfg = DefaultTrainer.auto_scale_workers(cfg, 1)
+        self.loader = self.build_train_loader(cfg)
+""")
+LOOP = IMPORTS + """
+from detectron2.data import build_detection_test_loader
+from detectron2.engine import default_argument_parser, default_setup, launch
+from detectron2.evaluation import COCOEvaluator, inference_on_dataset
+from detectron2.modeling import build_model
+
+def tested(cfg, model):
+    for name in cfg.DATASETS.TEST:
+        inference_on_dataset(model, build_detection_test_loader(cfg, name), COCOEvaluator(name))
+
+def trained(cfg, model):
+    for data, step in zip(build_detection_train_loader(cfg), range(cfg.SOLVER.MAX_ITER)):
+        model(data)
+
+def setup(args):
+    cfg = get_cfg()
+    cfg.merge_from_file(args.config_file)
+    cfg.merge_from_list(args.opts)
+    cfg.freeze()
+    default_setup(cfg, args)
+    return cfg
+
+def main(args):
+    cfg = setup(args)
+    model = build_model(cfg)
+    trained(cfg, model)
+    return tested(cfg, model)
+
+if __name__ == "__main__":
+    args = default_argument_parser().parse_args()
+    launch(main, args.num_gpus, args=(args,))
+"""
+
 
 @table(
     "fields, learn, parts, verdict",
@@ -194,6 +236,15 @@ ADDS = FIELDS + "    cfg.DATALOADER.NUM_WORKERS = 0\n"
         (EIGHT, OWN_LOADER, FIELDS, "likely"),
         (NONE, OWN_LOADER.replace("is_train=True))", "is_train=True), num_workers=4)"), FIELDS, "likely"),
         (NONE, OWN_LOADER.replace("(cfg, mapper", "(cfg, num_workers=many(), mapper"), FIELDS, "unknown"),
+        (NONE, OWN_INIT, FIELDS, "not-needed"),
+        (EIGHT, OWN_INIT, FIELDS, "likely"),
+        (NONE, LOOP, FIELDS, "not-needed"),
+        (EIGHT + SINGLE, LOOP, FIELDS, "needed"),
+        (NONE, TRAIN.replace("def setup", "@wrapped\ndef setup"), FIELDS, "unknown"),
+        (NONE, TRAIN.replace("class Trainer", "if a:\n    def setup(args):\n        return made()\n\nclass Trainer"),
+         FIELDS, "unknown"),
+        (NONE, TRAIN.replace("    args = default", "    main(made())\n    other(main)\n    args = default"), FIELDS,
+         "not-needed"),
         (NONE, PLAIN, FIELDS, "not-needed"),
         (NONE, PLAIN.replace("NUM_WORKERS = 0", "NUM_WORKERS = 4"), FIELDS, "likely"),
         (NONE, PLAIN.replace("    trainer = Def", "    cfg.DATALOADER.NUM_WORKERS += 1\n    trainer = Def"), FIELDS,
