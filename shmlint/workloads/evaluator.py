@@ -195,6 +195,11 @@ class Evaluator:
         ]
         return one_of(values)._replace(certain=False) if values else None
 
+    def mapping(self, node: ast.expr, scope: Scope) -> DictValue:
+        """The keys and values of a mapping, as far as they are known."""
+        self._now.clear()
+        return self._mapping(node, scope, 0)
+
     def _mapping(self, node: ast.expr | None, scope: Scope, depth: int) -> DictValue:
         """The keys and values of a mapping that is written down, as far as they are known."""
         if node is None or depth > _DEPTH or self._left <= 0:

@@ -120,8 +120,15 @@ _PYG_LOADERS = (
     "GraphSAINTRandomWalkSampler", "ShaDowKHopSampler", "RandomNodeLoader", "ZipLoader", "DataListLoader",
     "DenseDataLoader", "TemporalDataLoader",
 )  # fmt: skip
-_RUNNER = ("mmengine.runner.Runner", "mmengine.runner.runner.Runner", "mmengine.Runner")
-RUNNERS = frozenset(f"{name}.from_cfg" for name in _RUNNER)
+RUNNER = frozenset(
+    {"mmengine.runner.Runner", "mmengine.runner.runner.Runner", "mmengine.Runner", "mmengine.runner.FlexibleRunner",
+     "mmengine.runner._flexible_runner.FlexibleRunner"}
+)  # fmt: skip
+"""Classes of runners, which make their loaders of mappings.
+
+https://github.com/open-mmlab/mmengine/blob/v0.10.7/mmengine/runner/_flexible_runner.py
+"""
+RUNNERS = frozenset(f"{name}.from_cfg" for name in RUNNER)
 """Calls that make a runner of a configuration."""
 _TRAINERS = tuple(
     f"{module}.Trainer"
@@ -282,7 +289,7 @@ ROWS: tuple[Row, ...] = (
           2, None, (), _DETECTRON)
       for module in ("", "build.")),
     *(Row(name, "dataloader", "num_workers", -1, None, "batch_size", -1, None, configured=True)
-      for name in (*_RUNNER, *sorted(RUNNERS))),
+      for name in (*sorted(RUNNER), *sorted(RUNNERS))),
     Row("share_memory_", "torch-sharing", source=_SHARING),
     Row("share_memory", "torch-sharing", source=_SHARING),
     *(Row(name, "ranks", "devices", -1, ALL, formerly="gpus") for name in _TRAINERS),
@@ -371,7 +378,7 @@ COLLECTIVE = frozenset(
         "torch.distributed.init_process_group", "horovod.torch.init", "horovod.tensorflow.init", "deepspeed.initialize",
         "deepspeed.init_distributed", "deepspeed.comm.init_distributed", "deepspeed.init_inference",
         "accelerate.Accelerator", "torch.nn.parallel.DistributedDataParallel",
-        "paddle.distributed.init_parallel_env", *_RUNNER, *RUNNERS,
+        "paddle.distributed.init_parallel_env", *RUNNER, *RUNNERS,
         "bagua.torch_api.init_process_group",
         # https://github.com/open-mmlab/mmcv/blob/a685e1ff0c9d772a7f3ab984702008138c37a7b2/mmcv/runner/dist_utils.py#L41
         "mmcv.runner.init_dist", "mmcv.runner.dist_utils.init_dist",
@@ -444,8 +451,7 @@ NOT_FOLLOWED = frozenset(
           for name in ("WLNCenterDataset", "USPTOCenter", "WLNRankDataset", "USPTORank")),
         # https://github.com/facebookresearch/r3m/blob/b2334e726887fa0206962d7984c69c5fb09cceab/r3m/train_representation.py#L54
         "r3m.train_representation.Workspace",
-        "mmengine.runner.Runner.build_dataloader", "mmengine.runner.FlexibleRunner",
-        "mmengine.runner.FlexibleRunner.from_cfg", "paddle.io.DataLoader.from_generator",
+        "mmengine.runner.Runner.build_dataloader", "paddle.io.DataLoader.from_generator",
         "tianshou.env.venvs.ShmemVectorEnv", "tianshou.env.venvs.SubprocVectorEnv", "tianshou.env.venvs.RayVectorEnv",
         "monai.bundle.ConfigParser", "monai.bundle.ConfigWorkflow", "monai.bundle.create_workflow",
         "monai.apps.nnunet.nnUNetV2Runner", "sglang.srt.server.launch_server",

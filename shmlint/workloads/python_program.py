@@ -31,6 +31,7 @@ from shmlint.workloads.libraries import (
     KNOWN_ITEMS,
     OWNERS,
     ROWS,
+    RUNNER,
     RUNNERS,
     VOLUME_SIZE_CALLS,
     Row,
@@ -39,6 +40,7 @@ from shmlint.workloads.loaded import Loaded, extending
 from shmlint.workloads.program import Entry
 from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.reach import Site, Walker
+from shmlint.workloads.runners import loaders_of
 from shmlint.workloads.subclasses import row_of_class, row_of_method
 from shmlint.workloads.tensors import collects_images, passed_tensors, reads_items
 from shmlint.workloads.values import UNKNOWN, Found, Scope, changed, text_of
@@ -93,7 +95,10 @@ def _result(walker: Walker) -> Reading:
         if row is None and (row := _row_of(site.name, last, walker.kept)) is not None:
             site = site._replace(certain=False)  # it may be a method of another class
         meant = row is not None and _is_meant(row, site, walker)
-        if row is not None and meant and not _uses_none(row, site, walker):
+        made_of = loaders_of(site, walker.evaluator) if row is not None and row.call in RUNNER else None
+        if made_of is not None:
+            calls += (_filled(_LOADER, one, walker.evaluator) for one in made_of)
+        elif row is not None and meant and not _uses_none(row, site, walker):
             calls.append(_filled(row, site, walker.evaluator))
             _note_size(calls[-1], walker)
         elif not meant and (row is None or _is_of_object(site)) and (counted := _counted(site, walker)):
@@ -274,7 +279,8 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
             return counted(row, name, site, evaluator)
         if row.configured:
             found = evaluator.configured(name, default, site.span)
-            return changed(found) if row.call in RUNNERS else found  # which of several loaders it is of, nobody knows
+            several = row.call in RUNNERS | RUNNER  # which of their loaders it is of, nobody knows
+            return changed(found) if several else found
         return evaluator.argument(site.node, name, position, default, site.scope)
 
     none = Found(UNKNOWN, False, ())
@@ -397,6 +403,9 @@ def _of_volume(value: object, samples: int) -> tuple[int, ...]:
 _ROWS: dict[str, list[Row]] = {}
 for _row in ROWS:
     _ROWS.setdefault(_row.call.rpartition(".")[2], []).append(_row)
+
+
+_LOADER = next(row for row in ROWS if row.call == "torch.utils.data.DataLoader")
 
 
 def _row_of(name: str, last: str, made: Collection[str]) -> Row | None:

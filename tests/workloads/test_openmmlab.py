@@ -299,6 +299,50 @@ def test_loaders_have_the_workers_of_the_section_of_data(
     assert verdict_of(tmp_path, PLAIN, a, f"{COMMAND} {words}", **more) == verdict
 
 
+DIRECT = """
+from mmengine.runner import FlexibleRunner, Runner
+from torch.utils.data import DataLoader
+
+def main():
+    both = dict(batch_size=4, num_workers=0, dataset=dict(type='Fields'))
+    some = dict(num_workers=4)
+    runner = Runner(model=dict(type='Net'), work_dir='out', train_dataloader=both, val_dataloader=None)
+    runner.train()
+
+main()
+"""
+OBJECT = "DataLoader(range(9), num_workers=4)"
+
+
+@table(
+    "given, verdict",
+    [
+        ("train_dataloader=both", "not-needed"),
+        ("train_dataloader=dict(batch_size=4, num_workers=4)", "likely"),
+        ("train_dataloader=dict(both, num_workers=2)", "likely"),
+        ("train_dataloader=both, val_dataloader=dict(num_workers=2)", "likely"),
+        ("train_dataloader=dict(batch_size=4)", "not-needed"),
+        ("train_dataloader=made()", "unknown"),
+        ("train_dataloader=dict(num_workers=made())", "unknown"),
+        ("**made()", "unknown"),
+        ("train_dataloader=DataLoader(range(9))", "not-needed"),
+        (f"train_dataloader={OBJECT}", "likely"),
+    ],
+)
+def test_a_runner_makes_the_loaders_that_it_is_given(tmp_path: Path, given: str, verdict: str) -> None:
+    plain = DIRECT.replace("    some = dict(num_workers=4)\n", "")
+    for kind in ("Runner", "FlexibleRunner"):
+        code = plain.replace("train_dataloader=both, val_dataloader=None", given).replace("= Runner", f"= {kind}")
+        files = {**FILES, "learn.py": code, "compose.yaml": compose("python learn.py")}
+        assert need(tmp_path, files).verdict == verdict
+
+
+def test_what_a_runner_is_not_given_does_not_count(tmp_path: Path) -> None:
+    assert need(tmp_path, {**FILES, "learn.py": DIRECT, "compose.yaml": compose("python learn.py")}).verdict == (
+        "not-needed"
+    )
+
+
 @table(
     "text",
     [
