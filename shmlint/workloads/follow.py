@@ -185,8 +185,7 @@ class Follower:
         if (program in SHELLS and self._shell(command, context)) or self._traps(command, context):
             return
         if command[0] in ("source", ".") and len(command) > 1:
-            known = context._replace(arguments=False)  # those of the script that reads it
-            self._script(command[1], (), known, needed=not re.search(_SETS_UP, command[1]))
+            self._sourced(command[1], context)
             return
         command = with_processes(command, lambda path: self._text_of(path, directory))
         if (local := in_container(command)) != command:
@@ -275,6 +274,14 @@ class Follower:
         beside = posixpath.normpath(posixpath.join(context.directory, posixpath.dirname(path)))
         guessed = context.guessed or place.guessed
         self._text(source, arguments, context._replace(guessed=guessed, script=beside), inline=False)
+
+    def _sourced(self, path: str, context: RunContext) -> None:
+        """Follow a file that the shell itself reads: one that is not known may set any variable of what comes after."""
+        place = self.files.find(path, context.directory)
+        if (place is None or place.guessed) and re.search(_SETS_OWN, path) is None:
+            self.overwritten.add("")
+        known = context._replace(arguments=False)  # those of the script that reads it
+        self._script(path, (), known, needed=not re.search(_SETS_UP, path))
 
     def _passes_on(self, path: str, arguments: tuple[str, ...], context: RunContext) -> bool:
         """Follow the command in the arguments of a script that the build of the image writes to run it."""
@@ -606,6 +613,11 @@ class _Body(NamedTuple):
 
 _SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ"
 """Files that only set variables, by the names that everybody gives them."""
+_SETS_OWN = (
+    r"(?:^|/)(?:activate|conda\.sh|mamba\.sh|nvm\.sh|\.cargo/env|oneapi/setvars\.sh)$"
+    r"|(?:^|/)opt/ros/.*setup\.(?:ba|z)?sh$|(?:^|/)(?:devel|install)/(?:local_)?setup\.(?:ba|z)?sh$"
+)
+"""Files of environments, compilers and ROS that set only variables of their makers, not those of a program."""
 _LINK = r"\bln\s+-s\w*\s+(/[^\s;&|]+)\s+(/[^\s;&|]+)"
 """A link that a build makes, and what it leads to."""
 _PLACEHOLDER = r"(?<![\w<])<[A-Za-z_][\w-]*>"
