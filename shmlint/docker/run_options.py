@@ -136,6 +136,9 @@ class RunCommand(NamedTuple):
     def env_files(self) -> tuple[Option, ...]:
         return self.all("--env-file")
 
+    def volumes_from(self) -> tuple[Option, ...]:
+        return self.all("--volumes-from")
+
     def cap_add(self) -> tuple[Option, ...]:
         return self.all("--cap-add")
 

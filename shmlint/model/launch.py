@@ -395,6 +395,8 @@ class Launch(NamedTuple):
     build: Build | None = None
     """The build that gives the image, where the launch itself says so."""
     binds: tuple[Bind, ...] = ()
+    volumes_from: tuple[Value[str], ...] = ()
+    """The containers or services whose volumes it sees at the same paths, which are not read: ``data``, ``data:ro``."""
     texts: Mapping[str, Source] = NO_TEXTS
     """Texts that binds lead to and that are no files of the repository, by their paths."""
     workdir: Value[str] | None = None

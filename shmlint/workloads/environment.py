@@ -84,6 +84,8 @@ def is_plain_image(name: str) -> bool:
 
 def sees_more(launch: Launch, files: Files) -> bool:
     """Whether a container may get code that the repository does not have: from the host, or when it is created."""
+    if launch.volumes_from:
+        return True
     for bind in launch.binds:
         own = bind.resolved or not bind.source.startswith(("/", "~", "$", "`", "%"))
         shown = files.shown(bind.target, folder=True) or files.shown(bind.target)

@@ -46,7 +46,8 @@ class Files:
     """What a container sees of the repository."""
 
     __slots__ = (
-        "_context", "_copies", "_mounts", "_python_path", "env_files", "environment", "near", "repository", "workdir",
+        "_context", "_copies", "_mounts", "_python_path", "covered", "env_files", "environment", "near", "repository",
+        "workdir",
     )  # fmt: skip
 
     def __init__(
@@ -58,6 +59,8 @@ class Files:
         """The variables of the container, with those that its image and its scripts set."""
         self.env_files = launch.env_files
         """Whether files that are not read set more of them."""
+        self.covered = bool(launch.volumes_from)
+        """Whether volumes of other containers, at paths that are not known, may be over any of it."""
         self.near: list[str] = []
         """The directories of the scripts that were followed."""
         gone_to = _gone_to(launch, repository) if launch.binds else _NOWHERE
@@ -95,12 +98,12 @@ class Files:
                 for source in shown.sources:
                     candidate = normal(os.path.join(source, rest)) if rest else source
                     if there(candidate):
-                        return Place(candidate, not shown.certain)
+                        return Place(candidate, self.covered or not shown.certain)
                 return None
         for copied in _copied(path, self._copies, 0):
             for candidate in self._expanded(copied):
                 if there(candidate):
-                    return Place(candidate)
+                    return Place(candidate, self.covered)
         return None
 
     def _expanded(self, relative: str) -> Iterator[str]:
@@ -215,7 +218,7 @@ class Files:
         """What decides where the container has files of the repository."""
         mounts = tuple((shown.target, shown.sources) for shown in self._mounts if shown.sources)
         copies = tuple((copy.target, copy.sources, copy.elsewhere) for copy in self._copies)
-        return mounts, copies, self._context, self.folders(), self.python_path()
+        return mounts, copies, self._context, self.folders(), self.python_path(), self.covered
 
     def seen(self) -> tuple[str, ...]:
         """All directories of the repository that the container may see, where it is not sure which of some it is."""

@@ -45,6 +45,9 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
         if image is not None and launch.build is None and dockerfile is not None:
             span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
         follower.run(words, span, files.workdir, certain=True, guessed=False, depth=0)
+    if launch.volumes_from and follower.trail:
+        other = launch.volumes_from[0]
+        follower.stop(f"the volumes of `{other.text}` may hide its files", other.span)
     default = launch.kind != "devcontainer" and (not words or (passed_on(launch) is not None and not follower.commands))
     if (default and launch.interactive) or _only_waits(follower.commands):
         default = not _entered(launch, follower) and default

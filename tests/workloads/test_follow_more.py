@@ -38,7 +38,7 @@ def test_a_file_that_is_not_read_may_set_the_variables_of_a_program(
 
 def test_a_file_that_is_not_read_leaves_a_program_without_variables_as_it_is(tmp_path: Path) -> None:
     files = {
-        "compose.yaml": compose("bash run.sh"), "Dockerfile": DOCKERFILE, "run.sh": "source ~/.profile\npython train.py",
+        "compose.yaml": compose("bash run.sh"), "Dockerfile": DOCKERFILE, "run.sh": ". ~/.profile\npython train.py",
         "train.py": f"{LOADS}DataLoader(d, num_workers=0)\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == "not-needed"

@@ -98,6 +98,10 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         mounts=tuple(read_mounts(tree)),
         build=_build(tree.get("build"), image, project.directory),
         binds=tuple(read_binds(tree)),
+        volumes_from=tuple(
+            Value(leaf.named, leaf.span, leaf.written, unset(leaf))
+            for leaf in items_of(tree.get("volumes_from")) if isinstance(leaf, Leaf)
+        ),
         workdir=text_value(tree.leaf("working_dir")),
         interactive=bool(is_true(tree.leaf("tty")) or is_true(tree.leaf("stdin_open"))),
         build_shm=size_entry(build, "shm_size") if isinstance(build := tree.get("build"), Branch) else None,

@@ -159,6 +159,7 @@ def launch_of(
         ipc=ipc_of(run, span),
         mounts=tuple(mounts_of(mounted, span)),
         binds=tuple(binds_of(mounted, span)),
+        volumes_from=tuple(filter(None, (text_of(option, span) for option in run.volumes_from()))),
         workdir=text_of(run.last("--workdir"), span),
         interactive=bool(run.flag("--interactive") or run.flag("--tty")),
         memory_limit=bytes_of(run.memory(), span),
