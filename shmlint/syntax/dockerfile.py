@@ -54,6 +54,10 @@ class BuiltImage(NamedTuple):
     """The text of each RUN and its line."""
     lines: Mapping[str, int] = _NO_LINES
     """The line of the last CMD and ENTRYPOINT, and of each variable's last ENV."""
+    triggers: tuple[str, ...] = ()
+    """The instructions of ONBUILD, which are carried out in the images that are built on this one."""
+    due: tuple[str, ...] = ()
+    """Those of its base that this image was read without: they come before all that it says itself."""
 
     def at(self, first: int, more: int) -> BuiltImage:
         """The same in another file, which has its lines from ``first`` on: at most so many more, so that a text
@@ -67,6 +71,25 @@ class BuiltImage(NamedTuple):
             runs=tuple((text, moved(line)) for text, line in self.runs),
             lines={name: moved(line) for name, line in self.lines.items()},
         )
+
+
+class _Instruction(NamedTuple):
+    """Name in capitals, value, 1-based line and words."""
+
+    name: str
+    value: str
+    line: int
+    words: Sequence[str]
+
+    @property
+    def text(self) -> str:
+        return f"{self.name} {self.value}"
+
+    @property
+    def inner(self) -> _Instruction:
+        """The instruction that ``ONBUILD`` holds."""
+        name, *words = self.words or ("",)
+        return _Instruction(name.upper(), self.value[len(name) :].strip(), self.line, words)
 
 
 class _Stage:
@@ -86,6 +109,10 @@ class _Stage:
         self.copies: list[Copy] = []
         self.runs: list[tuple[str, int]] = []
         self.lines: dict[str, int] = {}
+        self.triggers: list[_Instruction] = []
+        """What ONBUILD says of the stages that begin with this one."""
+        self.due: Sequence[_Instruction] = ()
+        """What it says of this one."""
 
     def inherit(self, parent: _Stage) -> None:
         """Begin with what an earlier stage has at its end."""
@@ -94,6 +121,7 @@ class _Stage:
         self.command, self.entrypoint = parent.command, parent.entrypoint
         self.shell, self.workdir = parent.shell, parent.workdir
         self.copies, self.runs, self.lines = list(parent.copies), list(parent.runs), dict(parent.lines)
+        self.due = tuple(parent.triggers)
 
     def variables(self) -> Mapping[str, str]:
         return ChainMap(self.environment, self.arguments)
@@ -103,12 +131,13 @@ class _Stage:
         """What the stage gives at its end."""
         return BuiltImage(
             (self.base,), self.environment, self.command, self.entrypoint, self.workdir, tuple(self.copies),
-            tuple(self.runs), dict(self.lines),
+            tuple(self.runs), dict(self.lines), tuple(trigger.text for trigger in self.triggers),
         )  # fmt: skip
 
     def length(self) -> int:
         """How much a stage inherits that begins with this one."""
-        return len(self.environment) + len(self.arguments) + len(self.copies) + len(self.runs) + len(self.lines)
+        tables = (self.environment, self.arguments, self.copies, self.runs, self.lines, self.due)
+        return sum(map(len, tables))
 
 
 class _Stages:
@@ -142,21 +171,22 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
     arguments: dict[str, str] = {}
     stages = _Stages()
     inherited = 0
-    for name, value, line, words in _instructions(text, escape):
-        last = stages.all[-1] if stages.all else None
-        if name == "FROM":
-            named = [word for word in words if not word.startswith("--")]
+    for instruction in _instructions(text, escape):
+        pending = [instruction]
+        if instruction.name == "FROM":
+            named = [word for word in instruction.words if not word.startswith("--")]
             if named:
                 stages.end()
-                stages.all.append(_begin(named, line, stages, arguments, escape))
+                stages.all.append(_begin(named, instruction.line, stages, arguments, escape))
                 inherited += stages.all[-1].length()
-        elif name == "ARG" and last is None:
-            _declare(list(_pairs(words, arguments, escape)), args, {}, arguments)
-        elif name == "ARG" and last is not None:
-            _declare(list(_pairs(words, last.variables(), escape)), args, arguments, last.arguments)
-        elif last is not None:
-            _apply(last, name, value, words, escape)
-            _record(stages, name, value, words, line, escape)
+            # Carried out before all that the stage itself says (BuildKit dockerfile2llb/convert.go, onBuildInit).
+            pending = list(stages.all[-1].due) if named and inherited <= _MOST else []
+        elif not stages.all:
+            pending = []
+            if instruction.name == "ARG":
+                _declare(list(_pairs(instruction.words, arguments, escape)), args, {}, arguments)
+        for one in pending:
+            _carry_out(one, stages, args, arguments, escape)
         if inherited > _MOST or (stages.all and len(stages.all[-1].workdir) > LONGEST_PATH):
             return None
     if not stages.all:
@@ -168,6 +198,21 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
 
 _MOST = 1_000_000
 """What stages may inherit from others, together: each has what those before it have."""
+
+
+def _carry_out(
+    instruction: _Instruction, stages: _Stages, args: Mapping[str, str], arguments: Mapping[str, str], escape: str
+) -> None:
+    """Carry out an instruction of the last stage."""
+    last = stages.all[-1]
+    name, value, line, words = instruction
+    if name == "ARG":
+        _declare(list(_pairs(words, last.variables(), escape)), args, arguments, last.arguments)
+    elif name == "ONBUILD":
+        last.triggers.append(instruction.inner)
+    else:
+        _apply(last, name, value, words, escape)
+        _record(stages, name, value, words, line, escape)
 
 
 def _declare(
@@ -342,8 +387,8 @@ def _escape(text: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _instructions(text: str, escape: str) -> tuple[tuple[str, str, int, Sequence[str]], ...]:
-    """Name in capitals, value, 1-based line and words of each instruction. Several services are built of one file."""
+def _instructions(text: str, escape: str) -> tuple[_Instruction, ...]:
+    """The instructions of a Dockerfile. Several services are built of one file."""
     from io import BytesIO
 
     from dockerfile_parse import DockerfileParser
@@ -352,7 +397,9 @@ def _instructions(text: str, escape: str) -> tuple[tuple[str, str, int, Sequence
     # The library overwrites its file only when it is told to change it; this one is in memory.
     parser = DockerfileParser(fileobj=BytesIO("\n".join(lines).encode("utf-8", "replace")))
     return tuple(
-        (part["instruction"], value := part["value"].strip(), part["startline"] + 1, tuple(_split(value, escape)))
+        _Instruction(
+            part["instruction"], value := part["value"].strip(), part["startline"] + 1, tuple(_split(value, escape))
+        )
         for part in parser.structure if part["instruction"] != "COMMENT"
     )  # fmt: skip
 

@@ -540,6 +540,31 @@ def is_system(image: str) -> bool:
     return name in _OFFICIAL or name in ("nvidia/cuda", "nvcr.io/nvidia/cuda")
 
 
+def on_own_base(image: BuiltImage, launch: Launch, builds: Sequence[Build], repository: Repository) -> BuiltImage:
+    """An image with what its base gives it, where a Dockerfile of the repository gives that one; of one base alone.
+
+    The lines of that are the line of its own FROM.
+    """
+    name, line = image.base_images[0]
+    host = "." in name.partition("/")[0] and "/" in name
+    if host or "$" in name or is_system(name) or recognise(name, builtin())[0] is not None:
+        return image
+    names, words = image_names(name, name), {bare_name(name)} - {""}
+    known = _with(names, builds, lambda build: image_names(build.tag, build.tag), repository.shared.tags)
+    found = _fitting(lambda build: bool(image_names(build.tag, build.tag) & names), known, words, repository)
+    near = min(found, key=lambda build: _distance(build.span.path, launch.span.path), default=None)
+    base = read_build(near, repository)[0] if near is not None else None
+    if base is None:
+        return image
+    given = {"CMD": base.command, "ENTRYPOINT": base.entrypoint, **base.environment}
+    return image._replace(
+        environment={**base.environment, **image.environment},
+        command=base.command if image.command is None and image.entrypoint is None else image.command,
+        entrypoint=base.entrypoint if image.entrypoint is None else image.entrypoint,
+        lines={**dict.fromkeys(given, line), **image.lines}, due=base.triggers,
+    )  # fmt: skip
+
+
 def read_build(build: Build, repository: Repository) -> tuple[BuiltImage | None, Source | None]:
     """What the Dockerfile of a build says, and the file that has its text."""
     from shmlint.syntax import dockerfile

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shmlint.model.launch import Build, Launch, Value
 from shmlint.model.need import Step
 from shmlint.model.source import Source, Span
-from shmlint.workloads.builds import FoundBuild, find_build, read_build
+from shmlint.workloads.builds import FoundBuild, find_build, on_own_base, read_build
 from shmlint.workloads.commands import is_python, names_training
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.follow import Follower
@@ -28,10 +28,12 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     found = FoundBuild(launch.build) if launch.build is not None else find_build(launch, builds, repository)
     build, guessed = found.build, found.guessed
     image, dockerfile = read_build(build, repository) if build is not None else (None, None)
+    image = on_own_base(image, launch, builds, repository) if image is not None else None
     files = Files(launch, image, build, repository, _environment(launch, image, dockerfile))
     parts = (launch.entrypoint, launch.command)
     complete = all(part is None or (part.known is not None and "$" not in part.text) for part in parts)
-    follower = Follower(files, files.environment, image, complete=complete, guessed=guessed)
+    unsure = guessed or (image is not None and bool(image.due))
+    follower = Follower(files, files.environment, image, complete=complete, guessed=unsure)
     if build is not None and dockerfile is not None and launch.build is None:
         follower.trail.append(Step(f"image built from {dockerfile.path}{' (guessed)' if guessed else ''}", build.span))
     if launch.kind == "docker-run" and launch.span.path.endswith((".sh", ".bash")):
@@ -45,6 +47,8 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
         if image is not None and launch.build is None and dockerfile is not None:
             span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
         follower.run(words, span, files.workdir, certain=True, guessed=False, depth=0)
+    if image is not None and image.due:
+        follower.stop(f"what `ONBUILD {image.due[0]}` of its base image changes is not read", build and build.span)
     if launch.volumes_from and follower.trail:
         other = launch.volumes_from[0]
         follower.stop(f"the volumes of `{other.text}` may hide its files", other.span)
@@ -118,7 +122,7 @@ def _words(launch: Launch, image: BuiltImage | None) -> tuple[tuple[str, ...], S
     entrypoint = launch.entrypoint.known if launch.entrypoint is not None else None
     command = launch.command.known if launch.command is not None else None
     part = launch.command or launch.entrypoint
-    if image is not None and launch.build is None and launch.entrypoint is None:
+    if image is not None and launch.entrypoint is None:
         entrypoint = image.entrypoint
         passed = command is not None and all(_is_passed_on(word, launch) for word in command)
         command = image.command if launch.command is None or passed else command

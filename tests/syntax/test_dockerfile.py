@@ -134,6 +134,12 @@ def test_builds_a_target(target: str | None, base: str | None) -> None:
         ('CMD ["a"]\nFROM s\nENTRYPOINT ["e"]\nCMD ["b"]', ("e",), ("b",)),
         ('CMD ["a"]\nFROM s\nCMD ["b"]\nENTRYPOINT ["e"]', ("e",), ("b",)),
         ('CMD ["a"]\nFROM other', None, None),
+        ('ONBUILD CMD ["a"]\nFROM s', None, ("a",)),
+        ('onbuild ENTRYPOINT ["e"]\nCMD ["b"]\nFROM s', ("e",), None),
+        ('ONBUILD CMD ["a"]\nFROM s\nENTRYPOINT ["e"]', ("e",), ("a",)),
+        ('ONBUILD CMD ["a"]\nFROM s\nCMD ["b"]', None, ("b",)),
+        ('ONBUILD CMD ["a"]\nFROM s AS t\nFROM t\nCMD ["b"]\nFROM other', None, None),
+        ('ONBUILD ARG W=w\nONBUILD CMD ["a"]\nFROM s AS t\nCMD ["b"]\nFROM t', None, ("b",)),
         ('SHELL ["bash", "-c"]\nFROM s\nCMD a', None, ("bash", "-c", "a")),
     ],
 )
@@ -286,3 +292,17 @@ def test_many_instructions_take_time_by_their_number(case: str) -> None:
     begin = time.process_time()
     read(text)
     assert time.process_time() - begin < 12
+
+
+def test_what_a_stage_says_of_those_that_begin_with_it() -> None:
+    triggers = "ONBUILD ENV A=1\nONBUILD RUN pip install a\nONBUILD WORKDIR /w\nONBUILD COPY . ."
+    found = image(f"FROM a AS s\n{triggers}\nFROM s\nRUN b\n")
+    assert found.environment == {"A": "1"} and found.workdir == "/w" and found.triggers == ()
+    assert [text for text, _ in found.runs] == ["pip install a", "b"]
+    assert [(copy.sources, copy.target) for copy in found.copies] == [((".",), "/w/.")]
+    assert image(f"FROM a AS s\n{triggers}").triggers[1] == "RUN pip install a"
+
+
+def test_stages_with_many_triggers_are_not_read() -> None:
+    text = "FROM a AS s\n" + "ONBUILD ENV A=1\n" * 5_000 + "FROM s\n" * 5_000
+    assert read(text) is None
