@@ -62,7 +62,19 @@ def _without_guess(case: Case, need: Need) -> Need:
     image = case.launch.image.known if case.launch.image is not None else None
     guessed = case.program.guessed and not known.by_command and not case.own
     by_base = guessed and need is known.need and need.verdict == "not-needed"
-    return unknown(case) if by_base and recognise(image or "", builtin())[0] is None else need
+    if by_base and recognise(image or "", builtin())[0] is None:
+        return unknown(case)
+    if need.verdict == "not-needed" and need is not known.need and _is_of_guess(case):
+        stopped = "only a name leads to the Dockerfile of its image; which one builds it is unknown"
+        return unknown(case)._replace(stopped=stopped)
+    return need
+
+
+def _is_of_guess(case: Case) -> bool:
+    """Whether what runs is of a build to which only the name of a file or of a directory leads, and no command."""
+    program = case.program
+    own = case.launch.command is not None and not program.entries and not program.built
+    return program.by_name and program.dockerfile is not None and not own
 
 
 def _first(classifiers: Sequence[Callable[[Case], Need | None]], case: Case) -> Need | None:

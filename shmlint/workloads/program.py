@@ -139,6 +139,8 @@ class Program(NamedTuple):
     """The build is of an image that only has the same name: what it runs may count, what it is built on does not."""
     guessed: bool = False
     """That the build makes the launch's image is only guessed."""
+    by_name: bool = False
+    """Only the name of a file or a directory leads to the build."""
     documented: tuple[Entry, ...] = ()
     """Programs that the documentation starts in such a container, where the launch itself leaves it open."""
     documented_commands: tuple[Ran, ...] = ()

@@ -58,7 +58,8 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     return Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
         follower.environment, follower.assigned, files, image, dockerfile, default, found.namesake, guessed,
-        perhaps=tuple(ran for ran in follower.perhaps if ran.kind == "program"), built=tuple(follower.built),
+        by_name=found.by_name, perhaps=tuple(ran for ran in follower.perhaps if ran.kind == "program"),
+        built=tuple(follower.built),
     )  # fmt: skip
 
 

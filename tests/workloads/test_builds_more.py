@@ -54,3 +54,25 @@ def test_a_service_is_built_on_another(tmp_path: Path, base: str, given: str, ve
     text = f"services:\n{own}  base:\n    image: tools:base\n    build: {{context: ., dockerfile: base.Dockerfile}}\n"
     files = {**FILES, "compose.yaml": text, "base.Dockerfile": f"FROM python:3.12\n{base}\n"}
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "image, more, verdict",
+    [
+        ("ours/tracker", {}, "unknown"),
+        ("tracker", {}, "unknown"),
+        ("ours/tracker nvidia-smi", {}, "not-needed"),
+        ("ours/tracker", {"tracker/build.sh": "docker build -t ours/tracker .\n"}, "not-needed"),
+        ("ours/tracker:2", {"tracker/build.sh": "docker build -t ours/tracker:1 .\n"}, "not-needed"),
+        ("ours/tracker", {"README.md": "https://github.com/ours/tracker\n", "Dockerfile": ""}, "not-needed"),
+    ],
+)
+def test_a_dockerfile_that_only_a_name_leads_to_clears_nothing(
+    tmp_path: Path, image: str, more: dict[str, str], verdict: str
+) -> None:
+    text = "FROM python:3.12\nWORKDIR /app\nCOPY . .\nCMD python small.py\n"
+    files = {"tracker/start.sh": f"docker run --gpus all {image}\n", "tracker/Dockerfile": text, **more}
+    files |= {"tracker/small.py": "print(1)\n"}
+    if "Dockerfile" in more:
+        files |= {"Dockerfile": files.pop("tracker/Dockerfile"), "small.py": files.pop("tracker/small.py")}
+    assert need(tmp_path, files).verdict == verdict
