@@ -38,7 +38,7 @@ class FoundBuild(NamedTuple):
     guessed: bool = False
     namesake: bool = False
     by_name: bool = False
-    """Only the name of a file or a directory leads to it, and not that of the repository: anything may be called so."""
+    """Only the name of a file or a directory leads to it, and the image has an owner: others call theirs so, too."""
 
 
 def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) -> FoundBuild:
@@ -61,13 +61,10 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
         return FoundBuild(pushed, True)
     namesake = _namesake(launch, builds, repository)
     if namesake is not None:
-        own, by_name = _is_own(namesake, launch, repository), namesake.span == launch.span
+        own, by_name = _is_own(namesake, launch, repository), namesake.span == launch.span and "/" in launch.image.text
         return FoundBuild(namesake, guessed=True, namesake=not own, by_name=by_name)
-    named = _of_own_name(launch, repository) or _called_like(launch, repository)
-    if named is not None:
-        return FoundBuild(named, guessed=True)
-    guessed = _guess(launch, repository)
-    return FoundBuild(guessed, guessed=guessed is not None, by_name=guessed is not None)
+    guessed = _of_own_name(launch, repository) or _called_like(launch, repository) or _guess(launch, repository)
+    return FoundBuild(guessed, guessed is not None)
 
 
 def _is_own(build: Build, launch: Launch, repository: Repository) -> bool:

@@ -140,7 +140,7 @@ class Program(NamedTuple):
     guessed: bool = False
     """That the build makes the launch's image is only guessed."""
     by_name: bool = False
-    """Only the name of a file or a directory leads to the build."""
+    """Only the name of a file or a directory leads to the build, and others have images of that name."""
     documented: tuple[Entry, ...] = ()
     """Programs that the documentation starts in such a container, where the launch itself leaves it open."""
     documented_commands: tuple[Ran, ...] = ()

@@ -60,7 +60,7 @@ def test_a_service_is_built_on_another(tmp_path: Path, base: str, given: str, ve
     "image, more, verdict",
     [
         ("ours/tracker", {}, "unknown"),
-        ("tracker", {}, "unknown"),
+        ("tracker", {}, "not-needed"),
         ("ours/tracker nvidia-smi", {}, "not-needed"),
         ("ours/tracker", {"tracker/build.sh": "docker build -t ours/tracker .\n"}, "not-needed"),
         ("ours/tracker:2", {"tracker/build.sh": "docker build -t ours/tracker:1 .\n"}, "not-needed"),
