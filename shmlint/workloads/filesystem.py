@@ -15,7 +15,7 @@ from shmlint.files.read import LONGEST_PATH, normal
 from shmlint.model.launch import Bind, Build, Launch, Value
 from shmlint.model.record import NamedTuple
 from shmlint.workloads.repository import Repository
-from shmlint.workloads.script_directory import from_directory
+from shmlint.workloads.script_directory import from_directory, has_moved
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -397,6 +397,7 @@ def _own_directory(text: str, launch: Launch, repository: Repository) -> str | N
     top = re.match(r"\"?\$\(git rev-parse --show-toplevel(?: 2> ?/dev/null)?\)\"?((?:/[\w.@+-]+)*)/?\"?$", text)
     if top is not None:
         known = any(there(os.path.join(repository.root, ".git")) for there in (repository.is_dir, repository.is_file))
+        known = known and not has_moved(launch.span.source.text, launch.span.start)
         return normal(os.path.join(repository.root, top[1].lstrip("/"))) if known else None
     own = from_directory(text, launch.span)
     return normal(os.path.join(repository.home, own)) if own is not None else None

@@ -35,8 +35,16 @@ def from_directory(text: str, span: Span) -> str | None:
     source = span.source
     if not _is_script(source) or _is_for_another_shell(source.text, span.start):
         return None
-    found = _Reader(source.text).path(text, 0)
+    found = _Reader(source.text, _given_at(text, span)).path(text, 0)
     return found[0] if found is not None and found[1] and _SCRIPT not in found[0] else None
+
+
+def _given_at(text: str, span: Span) -> int:
+    """Where a script runs the command that a text begins with: a variable may hold it since then."""
+    word = text.strip("\"'")
+    command = word[: max(_closing(word, 1), 0)] if word.startswith("$(") else ""
+    written = span.source.text.rfind(command, 0, span.end) if command else -1
+    return written if written >= 0 else span.start
 
 
 def _is_for_another_shell(text: str, at: int) -> bool:
@@ -76,8 +84,10 @@ def _is_script(source: Source) -> bool:
 class _Reader:
     """Reads what commands give; paths are from the script's directory, with whether they are absolute when it runs."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, at: int) -> None:
         self.text = text
+        self.at = at
+        """Where the script gives what is read."""
 
     def path(self, word: str, depth: int) -> tuple[str, bool] | None:
         """What a word stands for."""
@@ -100,8 +110,9 @@ class _Reader:
         if beside is not None:
             return (".", False), beside.end()
         if variable is not None:
-            value = _values(self.text).get(variable[1] or variable[2])
-            return (self.path(value, depth + 1) if value is not None else None), variable.end()
+            value, at = _values(self.text).get(variable[1] or variable[2], (None, 0))
+            set_there = _Reader(self.text, at)
+            return (set_there.path(value, depth + 1) if value is not None else None), variable.end()
         if word.startswith("$("):
             start, end = 2, _closing(word, 1)
         else:
@@ -118,6 +129,8 @@ class _Reader:
         if found is None:
             return None
         (path, absolute), rest = found, command[end:]
+        if called[1] != "dirname" and not absolute and has_moved(self.text, self.at):
+            return None  # it is started by a path from where it was
         if called[1] == "cd":
             return (path, True) if path != _SCRIPT and _THEN.fullmatch(rest) is not None else None
         if rest.strip():
@@ -129,15 +142,37 @@ class _Reader:
 
 
 @lru_cache(8)  # the launches of a file ask one after the other
-def _values(text: str) -> dict[str, str]:
-    """What a script gives to variables that are set once in it, in any case, and not by another file."""
+def _values(text: str) -> dict[str, tuple[str, int]]:
+    """What a script gives to variables that are set once in it, in any case, and not by another file, and where."""
     if re.search(r"(?m)(?:^|[;&|({])[ \t]*(?:source|\.|eval)[ \t]", text) is not None:
         return {}
     often = Counter(re.findall(r"(?<!\w)([A-Za-z_]\w*):?\+?=", text))
     taken = {name for line in re.findall(r"\b(?:for|read|mapfile|readarray|unset|getopts|printf)\b([^\n;]*)", text)
              for name in re.findall(r"[A-Za-z_]\w*", line)}  # fmt: skip
-    values = re.findall(r"(?m)^(?:(?:export|readonly|declare(?:[ \t]+-[rx]+)?)[ \t]+)?([A-Za-z_]\w*)=([^\n#]*)$", text)
-    return {name: value for name, value in values if often[name] == 1 and name not in taken}
+    values = re.finditer(r"(?m)^(?:(?:export|readonly|declare(?:[ \t]+-[rx]+)?)[ \t]+)?([A-Za-z_]\w*)=([^\n#]*)$", text)
+    return {found[1]: (found[2], found.start()) for found in values if often[found[1]] == 1 and found[1] not in taken}
+
+
+def has_moved(text: str, at: int) -> bool:
+    """Whether a script may have gone to another directory than its own before a place."""
+    return _first_move(text) < at
+
+
+@lru_cache(8)
+def _first_move(text: str) -> int:
+    moves = (move for move in _MOVES.finditer(text) if _TO_ITS_OWN.match(text, move.end()) is None)
+    return next((move.start() for move in moves), len(text))
+
+
+_MOVES = re.compile(
+    r"(?m)(?:^|[;&|{]|(?<!\w)(?:then|do|else))[ \t]*(?:(?:builtin|command)[ \t]+)?(?:cd|pushd|popd)(?![\w./=-])"
+)
+_TO_ITS_OWN = re.compile(
+    r"""[ \t]+(?:--[ \t]+)?["']?(?:\$\(|`)[ \t]*dirname[ \t]+(?:--[ \t]+)?["']?\$"""
+    r"""(?:0|\{0\}|\{?BASH_SOURCE(?:\[0\])?\}?)["']?[ \t]*[)`]["']?[ \t]*(?:$|[;&|])""",
+    re.MULTILINE,
+)
+"""A script that is found from there is right, or it is not found at all."""
 
 
 def _closing(text: str, at: int) -> int:
