@@ -85,7 +85,7 @@ class MmConfigs:
         for root in roots or ():
             wanted = self._wanted(node) if name not in TRAINERS else []
             loaders = _in_section(root, TRAINERS[name]) if name in TRAINERS else _loaders_of(root, wanted)
-            if loaders is None:
+            if loaders is None or (name not in TRAINERS and _may_make_more(root)):
                 return None
             found += ((call_of("torch.utils.data.DataLoader", said, part, _nothing), part) for part, said in loaders)
         imports = [_imports(root) for root in roots or ()]
@@ -289,6 +289,23 @@ def _loaders_of(root: Part, names: Sequence[str]) -> list[_Said] | None:
             said = ((key, inside(one, key)) for key in ("num_workers", "batch_size", "prefetch_factor"))
             found.append((one, {key: inner for key, inner in said if inner is not None}))
     return found
+
+
+def _may_make_more(root: Part) -> bool:
+    """Whether a class that the runner makes of a section is given workers: a loop or a hook with a loader of its own.
+
+    https://github.com/open-mmlab/mmengine/blob/v0.10.7/mmengine/runner/base_loop.py#L25
+    """
+    sections = (inside(root, name) for name in ("train_cfg", "val_cfg", "test_cfg", "custom_hooks", "default_hooks"))
+    left, looked = [part for part in sections if part is not None], 0
+    while left and looked <= _MOST_LOOKED_AT:
+        part = left.pop()
+        looked += 1
+        left += part.value if isinstance(part.value, tuple) else part.entries.values()
+        counts = [one for key, one in part.entries.items() if key in ("num_workers", "workers_per_gpu")]
+        if any(one.value != 0 for one in counts):
+            return True
+    return bool(left)
 
 
 def _is_list(part: Part) -> bool:

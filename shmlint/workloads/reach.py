@@ -678,6 +678,8 @@ class Walker:
             if (own or name not in PLAIN_DECORATORS) and not isinstance(unit.node, ast.ClassDef):
                 if isinstance(node, ast.ClassDef):
                     self._reach_class(unit.loaded, node, False)
+                    for method in _methods(node) if name.startswith("register") and not own else ():
+                        self._method(method.name, False)  # who finds the class by its name may call any of it
                 elif name == "command" and not own:
                     self._commands.append(Unit(unit.loaded, node, None, False))
                 elif own or name not in ("main", "hydra_main", "wrap", "group"):

@@ -122,6 +122,11 @@ def verdict_of(directory: Path, crops: str, a: str = BASED, command: str = COMMA
         (PLAIN, IMPORTED, "not-needed"),
         (CROPS, IMPORTED + "train_dataloader.update(num_workers=0)\nval_dataloader = None\n", "not-needed"),
         (PLAIN, IMPORTED + "    from mmdet.configs.a import *\n", "unknown"),
+        # A loop or a hook with a loader of its own
+        (PLAIN, PLAIN + "train_cfg = dict(type='Pairs', max_epochs=2)\n", "not-needed"),
+        (PLAIN, PLAIN + "train_cfg = dict(type='Pairs', other_loader=dict(batch_size=2, num_workers=8))\n", "likely"),
+        (PLAIN, PLAIN + "custom_hooks = [dict(type='Looks', loader=dict(batch_size=2, num_workers=8))]\n", "likely"),
+        (PLAIN, PLAIN + "other_loader = dict(batch_size=2, num_workers=8)\n", "not-needed"),
         # Several loaders for validation
         (PLAIN, PLAIN + "val_dataloader = [dict(batch_size=1), dict(batch_size=1, num_workers=4)]\n", "likely"),
     ],
@@ -157,6 +162,22 @@ SET = "--cfg-options train_dataloader.num_workers"
 )  # fmt: skip
 def test_a_command_names_and_changes_its_configuration(tmp_path: Path, crops: str, command: str, verdict: str) -> None:
     assert verdict_of(tmp_path, crops, command=command) == verdict
+
+
+@table(
+    "decorated, verdict",
+    [
+        ("from mmengine.registry import HOOKS\n@HOOKS.register_module()\nclass Watches:", "likely"),
+        ("from mmcv.runner import HOOKS\n@HOOKS.register_module\nclass Watches:", "likely"),
+        ("from mmengine.hooks import Hook\nclass Watches(Hook):", "not-needed"),
+        ("class Watches:", "not-needed"),
+    ],
+)
+def test_a_hook_that_is_registered_may_run(tmp_path: Path, decorated: str, verdict: str) -> None:
+    hook = "    def before_train(self, runner):\n        DataLoader(runner.data, num_workers=8, batch_size=64)\n"
+    train = RUN.replace("def main(", f"from torch.utils.data import DataLoader\n{decorated}\n{hook}\ndef main(")
+    crops = f"{PLAIN}custom_hooks = [dict(type='Watches')]\n"
+    assert verdict_of(tmp_path, crops, **{"tools/train": train}) == verdict
 
 
 @table(
