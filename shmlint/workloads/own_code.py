@@ -78,17 +78,15 @@ def starts_ray(files: Files) -> Span | None:
         characters += len(source.text) if source is not None else 0
         if number >= MOST_FILES or characters > MOST_BYTES:
             return None
-        begun = _STARTS_RAY.search(source.text) if source is not None and "ray" in source.text else None
-        found = looked_at(path, repository) if begun is not None else None
-        imported = found is not None and "ray" in found.packages and not _RAY_CALLS.isdisjoint(found.called)
-        if source is not None and begun is not None and imported:
-            return Span(source, begun.start(), begun.end() - 1)
+        if source is not None and "ray" in source.text:
+            from shmlint.workloads.own_python import ray_line
+
+            line = ray_line(source.text)
+            if line is not None:
+                return Span(source, *source.line_span(line))
     return None
 
 
-_RAY_CALLS = frozenset({"ray.init", "ray.tune.run", "ray.tune.Tuner", "ray.tune.tuner.Tuner"})
-_STARTS_RAY = re.compile(r"\b(?:ray\.init\((?!\s{0,40}(?:address\s{0,9}=|[\"']))|tune\.run\(|Tuner\()")
-"""Not what joins a cluster elsewhere."""
 _LOUD = OwnCode(False, False, False, False)
 
 

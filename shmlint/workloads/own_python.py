@@ -153,6 +153,28 @@ def workers_line(text: str) -> int | None:
 _LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
 
 
+def ray_line(text: str) -> int | None:
+    """The line in which a file starts Ray; None where it does not, or joins a cluster that something else starts."""
+    module = parse(text)
+    for node in module.nodes if module is not None else ():
+        name = _full_name(node.func, module or EMPTY) if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and name in _RAY_CALLS and not (name == "ray.init" and _joins(node)):
+            return node.lineno
+    return None
+
+
+def _joins(node: ast.Call) -> bool:
+    """Whether ``ray.init`` is given an address; none and "local" start a cluster.
+
+    https://github.com/ray-project/ray/blob/ray-2.7.1/doc/source/ray-core/starting-ray.rst
+    """
+    given = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "address")]
+    return any(not (isinstance(one, ast.Constant) and one.value in (None, "local")) for one in given)
+
+
+_RAY_CALLS = frozenset({"ray.init", "ray.tune.run", "ray.tune.Tuner", "ray.tune.tuner.Tuner"})
+
+
 def _is_filled(node: ast.Call) -> bool:
     """Whether a loader is given its workers by position: the sixth."""
     sixth = node.args[5] if len(node.args) > 5 else ast.Constant(0)
