@@ -322,6 +322,23 @@ def _is_of_object(site: Site) -> bool:
     return isinstance(site.node.func, ast.Attribute) and head not in site.scope.module.imports
 
 
+def _joins_cluster(site: Site, walker: Walker) -> bool:
+    """Whether ``ray.init`` joins what is started elsewhere; where its address is not known, it stops there.
+
+    "auto" is what is started in the container. https://github.com/ray-project/ray/blob/ray-2.7.1/doc/source/ray-core/
+    starting-ray.rst
+    """
+    if not site.node.args and not any(keyword.arg == "address" for keyword in site.node.keywords):
+        return False
+    address = walker.evaluator.argument(site.node, "address", 0, None, site.scope)
+    if address.certain and address.value in (None, "", "auto", "local"):
+        return False
+    if not (isinstance(address.value, str) and address.value.startswith("ray://")):
+        # A node of Ray at that address may be in the container, too.
+        walker.stop("whether `ray.init` starts Ray, or joins what its address names, is not known", site.span)
+    return True
+
+
 def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
     """Whether a call keeps its data out of /dev/shm: Paddle's loader has an option for it.
 
@@ -335,12 +352,9 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
         head = walker.options.files.environment.get("RAY_ADDRESS")
         if head is not None and (head.known or "").startswith("ray://"):
             return True
-        address, folder = (
-            walker.evaluator.argument(site.node, name, at, None, site.scope).value
-            for name, at in (("address", 0), ("_plasma_directory", -1))
-        )
+        folder = walker.evaluator.argument(site.node, "_plasma_directory", -1, None, site.scope).value
         elsewhere = isinstance(folder, str) and not folder.startswith("/dev/shm")
-        return row.call == "ray.init" and (elsewhere or (isinstance(address, str) and address.startswith("ray://")))
+        return row.call == "ray.init" and (elsewhere or _joins_cluster(site, walker))
     if row.call == "deepspeed.initialize":  # it makes a loader of the data that it is given
         return walker.evaluator.argument(site.node, "training_data", 4, False, site.scope).value in (None, False)
     if row.call == "paddle.io.DataLoader":

@@ -9,6 +9,26 @@ from tests.workloads.test_program import compose, need
 
 
 @table(
+    "given, verdict",
+    [
+        ("num_cpus=2", "needed"),
+        ("num_cpus=2, address=None", "needed"),
+        ("address='auto'", "needed"),
+        ("address='local'", "needed"),
+        ("num_cpus=2, address=head()", "unknown"),
+        ("os.environ['HEAD']", "unknown"),
+        ("num_cpus=2, address='10.0.0.5:6379'", "unknown"),
+    ],
+)
+def test_a_program_starts_ray_or_joins_it(tmp_path: Path, given: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("python fit.py"), "fit.py": f"import os\nimport ray\nray.init({given})\n",
+        "Dockerfile": "FROM python:3.12\nWORKDIR /app\nCOPY . .\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "code, verdict",
     [
         ("import ray\nray.init()\n", "likely"),
