@@ -75,6 +75,8 @@ class Changes:
         """Whether code sets attributes of objects, other than settings, by names that are not written there."""
         self.fills_own = False
         """Whether a class fills objects that it makes of itself by names that are not written there."""
+        self.fills_self = False
+        """Whether a method fills its own object by names that are not written there: ``setattr(self, name, value)``."""
         self.settings: set[str] = set()
         """Those of them that are not declared as an option by the very statement: ``cfg.WORKERS = 8`` is."""
         self._keys: dict[str, set[_Put]] = {}
@@ -122,6 +124,8 @@ class Changes:
                     self._note_argv(statement, scope)
                 elif node.attr == "__dict__" and dotted(node.value) != "self":
                     self._note_attribute(ANY)
+                elif node.attr == "__dict__":
+                    self.fills_self = True
                 elif dotted(node.value) != "self":
                     self.attributes.add(node.attr)
                     if not _declares(statement, node):
@@ -149,6 +153,8 @@ class Changes:
             self.variables.add(key)
         elif self._is_namespace(holder, scope):
             self._note_namespace(key, holder, scope)
+        elif _is_of_self(holder):
+            self.fills_self = self.fills_self or not key
         elif key:
             self._note_key(key, holder, scope)
         else:
@@ -213,6 +219,7 @@ class Changes:
                 self.made.setdefault(key, []).append((node.func.id, scope))
         if dotted(node.func) in scope.module.definitions and any(map(_is_environment, node.args)):
             self.variables.add(ANY)
+        self.fills_self = self.fills_self or (last in ("setattr", "__setattr__") and _sets_any_of_self(node))
         if name in ("setattr", "object.__setattr__") and len(node.args) == 3 and dotted(node.args[0]) != "self":
             self._note_namespace(_text(node.args[1]), ast.Attribute(node.args[0], "__dict__", ast.Load()), scope)
             of_settings = dotted(node.args[0]).rpartition(".")[2] in SETTINGS_OBJECTS
@@ -277,6 +284,7 @@ class Changes:
     def _note_update(self, node: ast.Call, method: str, holder: ast.expr, scope: Scope) -> None:
         if self._is_namespace(holder, scope):
             self._note_namespace(ANY, holder, scope)
+        self.fills_self = self.fills_self or (_is_of_self(holder) and not _is_written(node))
         for key in _put(method, node):
             self._note_key(key, holder, scope)
         if method == "update" and not _is_written(node):
@@ -433,6 +441,18 @@ def _is_namespace(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return dotted(node.func) in ("vars", "globals") and [dotted(part) for part in node.args] != ["self"]
     return isinstance(node, ast.Attribute) and node.attr == "__dict__" and dotted(node.value) != "self"
+
+
+def _sets_any_of_self(node: ast.Call) -> bool:
+    """``setattr(self, name, value)``, where the name is not written there."""
+    return len(node.args) == 3 and dotted(node.args[0]) == "self" and not _text(node.args[1])
+
+
+def _is_of_self(node: ast.expr) -> bool:
+    """``vars(self)`` or ``self.__dict__``."""
+    if isinstance(node, ast.Call):
+        return dotted(node.func) == "vars" and [dotted(part) for part in node.args] == ["self"]
+    return dotted(node) == "self.__dict__"
 
 
 def _is_shared(node: ast.AST) -> bool:

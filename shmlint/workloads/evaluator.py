@@ -781,8 +781,10 @@ class Evaluator:
                 return self.value(value, where, depth + 1, parameters=parameters)
             if self._is_made_of_others(node.value, scope) and not self.options.is_configured(node.attr):
                 return changed(self._option(node.attr, depth))
-        parsed = self.changes.fills_own and self._is_parsed(node.value, scope, 0)
-        return self._option(node.attr, depth, parsed=parsed)
+        filled = self.changes.fills_own or self.changes.fills_self
+        parsed = filled and self._is_parsed(node.value, scope, 0)
+        found = self._option(node.attr, depth, parsed=parsed)
+        return changed(found) if self.changes.fills_self and not parsed else found
 
     def _is_parsed(self, node: ast.expr, scope: Scope, depth: int) -> bool:
         """Whether an expression surely is what ``parse_args`` returned, also where functions hand it on."""

@@ -561,6 +561,38 @@ OWN = SHAPE.replace("MADE", "cls()").replace("FILLS", "shape.__dict__[key] = val
 LOADS = "DataLoader(d, batch_size=2, num_workers=args.workers)\n"
 
 
+FILLED = """class Shape:
+    def __init__(self):
+        self.size = 1
+    @classmethod
+    def of(cls):
+        shape = cls()
+        shape.fill(ask())
+        return shape
+    def fill(self, more):
+        FILLS
+"""
+LOOP = "for key, value in more.items():\n            "
+
+
+@table(
+    "fills, code, verdict",
+    [
+        (f"{LOOP}setattr(self, key, value)", "p.parse_args()\nargs = Shape.of()\n", "unknown"),
+        (f"{LOOP}self.__dict__[key] = value", "p.parse_args()\nargs = Shape.of()\n", "unknown"),
+        (f"{LOOP}object.__setattr__(self, key, value)", "p.parse_args()\nargs = Shape.of()\n", "unknown"),
+        ("self.__dict__ = more", "p.parse_args()\nargs = Shape.of()\n", "unknown"),
+        ("vars(self).update(more)", "p.parse_args()\nargs = Shape.of()\n", "unknown"),
+        ("self.__dict__.update(more)", "p.parse_args()\nargs = Shape.of()\n", "unknown"),
+        (f"{LOOP}setattr(self, key, value)", "Shape.of()\nargs = p.parse_args()\n", "not-needed"),
+        ("setattr(self, 'depth', 2)", "p.parse_args()\nargs = Shape.of()\n", "not-needed"),
+    ],
+)  # fmt: skip
+def test_options_beside_a_class_that_fills_itself(tmp_path: Path, fills: str, code: str, verdict: str) -> None:
+    shape = FILLED.replace("FILLS", fills)
+    assert of_program(tmp_path, f"{LOADER}{OPTION}{shape}{code}{LOADS}").verdict == verdict
+
+
 @table(
     "shape, code, verdict",
     [
