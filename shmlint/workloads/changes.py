@@ -79,6 +79,8 @@ class Changes:
         """Whether a method fills its own object by names that are not written there: ``setattr(self, name, value)``."""
         self.settings: set[str] = set()
         """Those of them that are not declared as an option by the very statement: ``cfg.WORKERS = 8`` is."""
+        self.emptied: set[str] = set()
+        """Those of the attributes that code surely sets to 0."""
         self._keys: dict[str, set[_Put]] = {}
         """Keys of mappings, ``settings["workers"] = 8``, with the names of these and the code that puts them there."""
         self._filled: dict[str, set[ast.Module]] = {}
@@ -110,8 +112,8 @@ class Changes:
         self._remade: set[str] = set()
         """Classes that ``type`` extends."""
 
-    def note_statement(self, statement: ast.stmt, scope: Scope) -> None:
-        """Remember what a statement sets of other objects."""
+    def note_statement(self, statement: ast.stmt, scope: Scope, *, surely: bool, perhaps: bool) -> None:
+        """Remember what a statement sets of other objects: where it ``surely`` runs, or ``perhaps``, in a branch."""
         targets = _set_by(statement)
         if isinstance(statement, ast.AugAssign):
             self._note_augmented(statement, scope)
@@ -128,8 +130,9 @@ class Changes:
                     self.fills_self = True
                 elif dotted(node.value) != "self":
                     self.attributes.add(node.attr)
-                    if not _declares(statement, node):
+                    if perhaps or not _declares(statement, node):
                         self.settings.add(node.attr)
+                        self.emptied.update({node.attr} if surely and _gives_nothing(statement) else ())
             elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
                 if dotted(node.value) == "sys.argv":
                     self._note_argv(statement, scope)
@@ -434,6 +437,12 @@ def _declares(statement: ast.stmt, node: ast.Attribute) -> bool:
     """Whether a statement is read as the declaration of an option: ``cfg.DATALOADER.NUM_WORKERS = 4``."""
     constant = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
     return constant and dotted(node).partition(".")[0] in SETTINGS_OBJECTS
+
+
+def _gives_nothing(statement: ast.stmt) -> bool:
+    """``loader.workers = 0``."""
+    given = statement.value if isinstance(statement, ast.Assign) else None
+    return isinstance(given, ast.Constant) and given.value is not None and given.value == 0
 
 
 def _is_namespace(node: ast.expr) -> bool:

@@ -761,7 +761,7 @@ class Evaluator:
             saved = _saved(node, scope)
             if saved is not None:
                 found = self._parameter(node.attr, saved, scope._replace(function=saved), depth + 1, parameters)
-                return changed(found) if self.changes.is_set(node.attr) else found
+                return self._replaced(found, node.attr) if self.changes.is_set(node.attr) else found
             values = self._given(node, scope)
             given = [self.value(v, where, depth + 1, parameters=parameters) for v, where in values]
             known = [found for found in given if found.value is not UNKNOWN]
@@ -769,12 +769,13 @@ class Evaluator:
                 found = one_of(known) if len(known) == len(given) else changed(one_of(known))
                 if dotted(node.value) != "self" and self._is_changed_elsewhere(node, scope, values):
                     return changed(found)
-                return changed(found) if not found.value and self._is_set_elsewhere(node, scope) else found
+                emptied = node.attr in self.changes.emptied or not found.value
+                return self._replaced(found, node.attr) if emptied and self._is_set_elsewhere(node, scope) else found
             if values:
                 return changed(self._option(node.attr, depth))
             for value, where in self._set_when_made(node, scope):
                 found = self.value(value, where, depth + 1, parameters=parameters)
-                return changed(found) if self.changes.is_set(node.attr) else found
+                return self._replaced(found, node.attr) if self.changes.is_set(node.attr) else found
             mapping = self._mapping(node.value, scope, depth + 1)
             if node.attr in mapping.entries:
                 value, where = mapping.entries[node.attr]
@@ -785,6 +786,10 @@ class Evaluator:
         parsed = filled and self._is_parsed(node.value, scope, 0)
         found = self._option(node.attr, depth, parsed=parsed)
         return changed(found) if self.changes.fills_self and not parsed else found
+
+    def _replaced(self, found: Found, attribute: str) -> Found:
+        """A value of an attribute that other code gives another one: what it sets to 0 is not as large any more."""
+        return NOTHING if attribute in self.changes.emptied else changed(found)
 
     def _is_parsed(self, node: ast.expr, scope: Scope, depth: int) -> bool:
         """Whether an expression surely is what ``parse_args`` returned, also where functions hand it on."""

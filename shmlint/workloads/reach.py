@@ -589,7 +589,7 @@ class Walker:
             return self._branch(statement, scope, unit, certain)
         if isinstance(statement, ast.Try | ast.TryStar):
             return self._try(statement, scope, unit, certain)
-        self._changes(statement, scope)
+        self._changes(statement, scope, surely=certain and unit.certain, perhaps=unit.certain and not certain)
         here = unit if unit.certain == certain else unit._replace(certain=certain)
         of_type = statement.annotation if isinstance(statement, ast.AnnAssign) else None
         for expression in _expressions(statement):
@@ -608,9 +608,9 @@ class Walker:
             return one_of([*(self._case(case, scope, unit) for case in statement.cases), After.NEXT])
         return after(statement, scope)
 
-    def _changes(self, statement: ast.stmt, scope: Scope) -> None:
+    def _changes(self, statement: ast.stmt, scope: Scope, *, surely: bool, perhaps: bool) -> None:
         """Note what a statement changes."""
-        self.evaluator.changes.note_statement(statement, scope)
+        self.evaluator.changes.note_statement(statement, scope, surely=surely, perhaps=perhaps)
         self._configured.note_statement(statement, scope)
         for name in replaced_by(statement):
             if name == IMPORT or self.modules.file_of(name, scope.path) is not None:

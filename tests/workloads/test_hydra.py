@@ -236,3 +236,22 @@ def test_a_configuration_that_stands_for_a_huge_one(tmp_path: Path, file: str, t
     started = time.process_time()
     assert need(tmp_path, files).verdict == verdict
     assert time.process_time() - started < 10
+
+
+@table(
+    "code, verdict",
+    [
+        ("", "needed"),
+        ("if cfg.fast:\n        cfg.trainer.devices = 1", "likely"),
+        ("if cfg.fast:\n        cfg['trainer']['devices'] = 1", "likely"),
+        ("cfg.trainer.nodes = 1", "needed"),
+    ],
+)
+def test_a_branch_changes_the_configuration(tmp_path: Path, code: str, verdict: str) -> None:
+    """No error rests on a number of ranks that the program may replace."""
+    body = f"{code or 'pass'}\n    lightning.Trainer(devices=cfg.trainer.devices).fit(net)"
+    files = {
+        "compose.yaml": compose("python main.py"), "main.py": f"import lightning\n{MAIN % body}",
+        "Dockerfile": DOCKERFILE, "conf/fit.yaml": "trainer:\n  devices: 2\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict

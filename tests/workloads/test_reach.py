@@ -561,6 +561,24 @@ OWN = SHAPE.replace("MADE", "cls()").replace("FILLS", "shape.__dict__[key] = val
 LOADS = "DataLoader(d, batch_size=2, num_workers=args.workers)\n"
 
 
+HELD = "class Held:\n    def __init__(self, workers=0):\n        self.workers = workers\n"
+USED = "    def load(self):\n        return DataLoader(d, batch_size=2, num_workers=self.workers)\n"
+
+
+@table(
+    "code, verdict",
+    [
+        ("Held(workers=8).load()", "likely"),
+        ("held = Held(workers=8)\nheld.workers = 0\nheld.load()", "unknown"),
+        ("held = Held(workers=8)\nif ask():\n    held.workers = 0\nheld.load()", "likely"),
+        ("held = Held(workers=8)\nheld.workers = 4\nheld.load()", "likely"),
+        ("held = Held(workers=0)\nheld.workers = 0\nheld.load()", "unknown"),
+    ],
+)
+def test_an_object_gets_no_workers_after_it_is_made(tmp_path: Path, code: str, verdict: str) -> None:
+    assert of_program(tmp_path, f"{LOADER}{HELD}{USED}{code}\n").verdict == verdict
+
+
 FILLED = """class Shape:
     def __init__(self):
         self.size = 1
