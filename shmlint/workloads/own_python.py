@@ -155,10 +155,10 @@ _LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloade
 
 def ray_line(text: str) -> int | None:
     """The line in which a file starts Ray; None where it does not, or joins a cluster that something else starts."""
-    module = parse(text)
-    for node in module.nodes if module is not None else ():
-        name = _full_name(node.func, module or EMPTY) if isinstance(node, ast.Call) else ""
-        if isinstance(node, ast.Call) and name in _RAY_CALLS and not (name == "ray.init" and _joins(node)):
+    module = parse(text) or EMPTY
+    for node in (node for node in module.nodes if isinstance(node, ast.Call)):
+        name, imported = _full_name(node.func, module), dotted(node.func).partition(".")[0] in module.imports
+        if imported and name in _RAY_CALLS and not (name == "ray.init" and _joins(node)):
             return node.lineno
     return None
 
