@@ -308,6 +308,11 @@ class Changes:
         """Remember a function or class that may be called by another name."""
         self._kept.add(name)
 
+    @property
+    def decorates(self) -> bool:
+        """Whether the repository decorates anything itself."""
+        return bool(self._decorated)
+
     def note_decorated(self, definition: ast.AST) -> None:
         """Remember a function or class that code of the repository decorates."""
         self._decorated.add(definition)

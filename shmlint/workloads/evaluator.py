@@ -12,6 +12,7 @@ from shmlint.workloads.assignments import Assignments, Function, of_class, param
 from shmlint.workloads.changes import ANY, Changes
 from shmlint.workloads.converters import converted
 from shmlint.workloads.declarations import SETTINGS_CLASSES
+from shmlint.workloads.decorated import passes_on
 from shmlint.workloads.lineage import Lineage
 from shmlint.workloads.modules import MOST_PASSED_ON, Modules
 from shmlint.workloads.options import Options
@@ -84,6 +85,8 @@ class Evaluator:
         self._left = _MOST_STEPS
         self._fields: dict[tuple[str, str], frozenset[str]] = {}
         """The fields of classes, by the name and the path of what makes an object of them."""
+        self._wrapped: dict[int, bool] = {}
+        """Whether decorators may call functions with other arguments, by the ids of these."""
         self._made_fields: dict[str, tuple[int, set[str]]] = {}
         """By keyword: how many objects that are made with it were looked at, and the fields of their classes."""
 
@@ -205,6 +208,8 @@ class Evaluator:
         if node is None or depth > _DEPTH or self._left <= 0:
             return DictValue({}, False)
         self._left -= 1
+        if isinstance(node, ast.Name | ast.Attribute) and self.is_handed_on(node, scope):
+            return DictValue({}, False)
         of_file = self.configurations.mapping(node, scope) if self.configurations is not None else None
         if of_file is not None:
             return of_file
@@ -554,12 +559,14 @@ class Evaluator:
         if isinstance(node, ast.Name):
             return self._name(node, scope, depth, parameters)
         if isinstance(node, ast.Attribute):
-            return self._attribute(node, scope, depth, parameters)
+            found = self._attribute(node, scope, depth, parameters)
+            return changed(found) if self.is_handed_on(node.value, scope) else found
         if isinstance(node, ast.Subscript):
             key = node.slice.value if isinstance(node.slice, ast.Constant) else None
             if dotted(node.value).endswith("environ") and isinstance(key, str):
                 return self._variable(key)
-            return self._item(node.value, key, scope, depth, parameters) if isinstance(key, str) else NOTHING
+            found = self._item(node.value, key, scope, depth, parameters) if isinstance(key, str) else NOTHING
+            return changed(found) if self.is_handed_on(node.value, scope) else found
         if isinstance(node, ast.Call):
             return self._call(node, scope, depth, parameters)
         return self._operation(node, scope, depth, parameters)
@@ -786,6 +793,30 @@ class Evaluator:
         parsed = filled and self._is_parsed(node.value, scope, 0)
         found = self._option(node.attr, depth, parsed=parsed)
         return changed(found) if self.changes.fills_self and not parsed else found
+
+    def is_handed_on(self, node: ast.expr, scope: Scope, depth: int = 0) -> bool:
+        """Whether an expression is of a parameter to which a decorator of the repository may give another value."""
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        if not self.changes.decorates or not isinstance(node, ast.Name) or depth > _MOST_HANDED:
+            return False
+        function = scope.function
+        if function is None or node.id not in parameters_of(function):
+            return False
+        if id(function) not in self._wrapped:
+            self._wrapped[id(function)] = not all(map(passes_on, self._own_decorators(function, scope)))
+        given = self.given_to(node, scope)[:_MOST_HANDED] if not self._wrapped[id(function)] else []
+        return self._wrapped[id(function)] or any(self.is_handed_on(value, at, depth + 1) for value, at in given)
+
+    def _own_decorators(self, function: Function, scope: Scope) -> Iterator[ast.AST]:
+        """The functions and classes of the repository that decorate a function."""
+        for decorator in function.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            name = dotted(called)
+            own = name in scope.module.definitions
+            found = self.definition(name if own else scope.full_name(called), scope) if name else None
+            if found is not None:
+                yield found[0]
 
     def _replaced(self, found: Found, attribute: str) -> Found:
         """A value of an attribute that other code gives another one: what it sets to 0 is not as large any more."""

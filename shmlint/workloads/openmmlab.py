@@ -198,6 +198,8 @@ class MmConfigs:
         if isinstance(node, ast.Attribute) and dotted(node.value) == "self":
             return self._all(self._evaluator.given_to(node, scope), depth)
         if isinstance(node, ast.Name):
+            if self._evaluator.is_handed_on(node, scope):
+                return None
             return self._all(self._evaluator.given_to(node, scope), depth)
         if isinstance(node, ast.Attribute):
             return self._inside(node.value, node.attr, scope, depth)
