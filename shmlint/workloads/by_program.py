@@ -13,6 +13,7 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Step, Verdi
 from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, by_knowledge, collectives, gpu_count, queues
 from shmlint.workloads.commands import names_training, read_ranks
+from shmlint.workloads.launchers import python_words
 from shmlint.workloads.mechanisms import (
     RAY_SHARE,
     batches_at_once,
@@ -27,6 +28,8 @@ from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
 if TYPE_CHECKING:
     from shmlint.workloads.follow import Follower
 
+_Counted = list[tuple[Mechanism, bool]]
+"""Mechanisms, each with whether it is sure."""
 _FLOAT = 4
 """Bytes of a number in a batch, where nothing says otherwise (PyTorch's default type)."""
 _MOST_PROGRAMS = 10
@@ -45,10 +48,11 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     left: list[Entry] = []
     segments: list[Call] = []
     commands, most = (program.documented_commands, 1) if entries else (program.commands, _MOST_ALIKE)
-    pending = [(entry, _ranks(commands, entry)) for entry in sorted(entries or program.entries, key=_order)]
+    own = sorted(entries or program.entries, key=_order)
+    pending: list[tuple[Entry, int | None, _Counted]] = [(entry, _ranks(commands, entry), []) for entry in own]
     done: list[Entry] = []
     while pending and len(done) < _MOST_PROGRAMS:
-        entry, ranks = pending.pop(0)
+        entry, ranks, launched = pending.pop(0)
         if any(other.runs == entry.runs for other in done):
             left.append(entry)
             continue
@@ -68,21 +72,20 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         idle, sockets = idle and not reading.calls and not joined, sockets and reading.sockets and not joined
         if joined and not collectives(launch) and gpu_count(launch) != 1:
             stops.append(Step("how its ranks exchange data on this accelerator is not known"))
-        if reading.collective is not None and ranks is not None and ranks > 1 and collectives(launch):
-            told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)
-            mechanisms.append((_nccl(ranks, (told,)), entry.certain and not entry.guessed))
+        mechanisms += _connected(entry, reading, ranks, launch) if reading.collective is not None else ()
+        mechanisms += launched if _may_join(reading) else ()
         stops += reading.stops
         environment += reading.environment
         for words, span, certain in reading.commands:
             sure, changed = certain and entry.certain and not entry.guessed, reading.variables | entry.variables
             begun = _started(words, span, launch, program, changed, certain=sure)
-            pending += [(started, _ranks(begun.commands, started)) for started in begun.entries]
+            pending += [(one, _ranks(begun.commands, one), _launched(begun, one, launch)) for one in begun.entries]
             mechanisms += _served(begun, launch)
             stops += begun.stops
             trains = trains or (span if names_training(words) else None)
-    if any(entry.runs not in [other.runs for other in done] for entry, _ in pending):
+    if any(entry.runs not in [other.runs for other in done] for entry, _, _ in pending):
         stops.append(Step("it starts too many programs"))
-    bare = _bare(readings, [*left, *(entry for entry, _ in pending)])
+    bare = _bare(readings, [*left, *(entry for entry, _, _ in pending)])
     mechanisms += _together(segments, _room(launch))
     stops += _repeated(segments, _room(launch))
     alone, idle, sockets = bool(loads) and all(loads), idle and bool(done), sockets and bool(done) and not stops
@@ -162,6 +165,40 @@ def _started(
         return known.by_command and known.need.verdict == "not-needed"
 
     return follow(words, span, program, settled, variables, certain=certain)
+
+
+def _connected(entry: Entry, reading: Reading, ranks: int | None, launch: Launch) -> _Counted:
+    """The ranks of a program whose code joins them, if a launcher starts several; and whether that is sure."""
+    if ranks is None or ranks < 2 or not collectives(launch):
+        return []
+    told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)
+    return [(_nccl(ranks, (told,)), entry.certain and not entry.guessed)]
+
+
+def _may_join(reading: Reading) -> bool:
+    """Whether a launcher's ranks may be joined where the code does not show it: it was read in part, or its library
+    joins them.
+
+    The training arguments of transformers do (``_setup_devices`` of training_args.py, v4.12.0 to v4.57.0).
+    """
+    if reading.collective is not None or reading.sockets:
+        return False
+    return bool(reading.stops) or any(call.row.batch == "per_device_train_batch_size" for call in reading.calls)
+
+
+def _launched(begun: Follower, entry: Entry, launch: Launch) -> _Counted:
+    """The ranks that a launcher starts of a program, as the command tells; and whether that is sure."""
+    ran = [one for one in begun.commands if entry.is_started_by(one) and python_words(one.words) is not None]
+    known = by_knowledge(launch._replace(image=None, base_images=()), (), ran) if ran else None
+    if known is None or not known.by_command or known.need.verdict not in ("needed", "likely"):
+        return []
+    sure = known.need.verdict == "needed" and entry.certain and not entry.guessed and all(one.certain for one in ran)
+    found = [mechanism for mechanism in known.need.mechanisms if mechanism.id == "nccl"]
+    library = collectives(launch)
+    if not found and library and not known.alone:
+        told = Evidence("a launcher starts a process on each GPU", entry.span)
+        found = [Mechanism("nccl", None, "estimated", f"several ranks, {library} between them", (told,), NCCL_SOURCE)]
+    return [(mechanism, sure) for mechanism in found]
 
 
 def _served(begun: Follower, launch: Launch) -> list[tuple[Mechanism, bool]]:

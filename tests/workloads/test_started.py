@@ -46,6 +46,47 @@ def test_programs_that_a_program_starts(tmp_path: Path, command: str, verdict: s
     assert need(tmp_path, files).verdict == verdict
 
 
+HUGGING = """
+from transformers import Trainer, TrainingArguments
+Trainer(model=make(), args=TrainingArguments("out"), train_dataset=data).train()
+"""
+HUGGING_OPTIONS = """
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+args, = HfArgumentParser((TrainingArguments,)).parse_args_into_dataclasses()
+Trainer(model=make(), args=args, train_dataset=data).train()
+"""
+GLOO = "import torch, strange\ntorch.distributed.init_process_group('gloo')\n"
+
+
+@table(
+    "command, code, count, verdict",
+    [
+        ("torchrun --nproc_per_node=4 work/fit.py", HUGGING, "all", "needed"),
+        ("torchrun --nproc_per_node=4 work/fit.py --output_dir out", HUGGING_OPTIONS, "all", "needed"),
+        ("SEED=1 python -m torch.distributed.launch --nproc_per_node=2 work/fit.py", HUGGING, "4", "needed"),
+        ("torchrun --nproc_per_node=4 work/fit.py", "import strange\nstrange.go()\n", "all", "needed"),
+        ("accelerate launch work/fit.py", HUGGING, "all", "likely"),
+        ("torchrun --nproc_per_node=4 work/fit.py", HUGGING, "1", "not-needed"),
+        ("torchrun --nproc_per_node=1 work/fit.py", HUGGING, "all", "not-needed"),
+        ("accelerate launch --num_processes 1 work/fit.py", HUGGING, "all", "not-needed"),
+        ("python work/fit.py", HUGGING, "all", "not-needed"),
+        ("python work/fit.py --nproc_per_node 4", HUGGING, "all", "not-needed"),
+        ("torchrun --nproc_per_node=4 work/fit.py", GLOO, "all", "unknown"),
+        ("torchrun --nproc_per_node=4 work/other.py && python work/fit.py", HUGGING, "all", "not-needed"),
+    ],
+)
+def test_ranks_that_a_program_starts_with_a_launcher(
+    tmp_path: Path, command: str, code: str, count: str, verdict: str
+) -> None:
+    """Training arguments of transformers join the ranks of a launcher, and code that was not read may."""
+    services = compose("python start.py").replace("{capabilities: [gpu]}", f"{{count: {count}, capabilities: [gpu]}}")
+    files = {
+        "compose.yaml": services, "Dockerfile": DOCKERFILE, "start.py": STARTER.replace("COMMAND", command),
+        "work/fit.py": code, "work/other.py": "print(1)\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table(
     "command, count, verdict",
     [
