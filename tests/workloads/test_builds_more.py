@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.table import table
-from tests.workloads.test_program import need
+from tests.workloads.cases import need
 
 LOADS = "from torch.utils.data import DataLoader\n"
 FILES = {

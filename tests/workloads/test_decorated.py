@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.table import table
-from tests.workloads.test_program import DOCKERFILE, compose, need
+from tests.workloads.cases import DOCKERFILE, compose, need
 
 LOADS = "from torch.utils.data import DataLoader\n"
 OPTION = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--num_workers', type=int, default=0)\n"

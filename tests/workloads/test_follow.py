@@ -153,8 +153,8 @@ def test_many_variables_with_many_programs_end(tmp_path: Path) -> None:
         ('eval "$(./hook.sh)"\npython serve.py', "", "unknown"),
         ('conda-lock -f environment.yml', "", "not-needed"),
         # Python reads a program from its input.
-        ("python - <<'PY'\nfrom torch.utils.data import DataLoader\nDataLoader(d, num_workers=8)\nPY\npython serve.py", "", "likely"),
-        ("python <<PY\nfrom torch.utils.data import DataLoader\nDataLoader(d, num_workers=8)\nPY\npython serve.py", "", "likely"),
+        (f"python - <<'PY'\n{WITH_LOADER}DataLoader(d, num_workers=8)\nPY\npython serve.py", "", "likely"),
+        (f"python <<PY\n{WITH_LOADER}DataLoader(d, num_workers=8)\nPY\npython serve.py", "", "likely"),
         ("cat train.py | python\npython serve.py", "", "unknown"),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.table import table
-from tests.workloads.test_program import DOCKERFILE, compose, need
+from tests.workloads.cases import DOCKERFILE, compose, need
 
 LOADS = "from torch.utils.data import DataLoader\n"
 BY_VARIABLE = f"import os\n{LOADS}DataLoader(d, num_workers=int(os.getenv('WORKERS', '0')))\n"

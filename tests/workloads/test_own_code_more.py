@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.table import table
-from tests.workloads.test_program import compose, need
+from tests.workloads.cases import compose, need
 
 
 @table(

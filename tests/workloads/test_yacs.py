@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from tests.table import table
-from tests.workloads.test_program import DOCKERFILE, compose, need
+from tests.workloads.cases import DOCKERFILE, compose, need
 
 DEFAULTS = """
 from yacs.config import CfgNode as CN
