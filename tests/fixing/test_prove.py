@@ -69,7 +69,7 @@ SAID: dict[str, Any] = {
     "memory_limit": a_value(1), "memory_request": a_value(1), "environment": {"b": a_value("b")}, "env_files": True,
     "ulimits": {"b": a_value("b")}, "cap_add": ("b",), "privileged": True, "devices": (a_value("b"),),
     "network": a_value("host"), "swarm": "b", "undecided": Unknown("file", "b"), "workdir": a_value("/b"),
-    "interactive": True, "engine": "podman", "built_from": "b",
+    "interactive": True, "engine": "podman", "built_from": "b", "volumes_from": (a_value("b"),),
 }  # fmt: skip
 """Another value of each field that says something about the container."""
 ELSEWHERE = {

@@ -98,10 +98,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         mounts=tuple(read_mounts(tree)),
         build=_build(tree.get("build"), image, project.directory),
         binds=tuple(read_binds(tree)),
-        volumes_from=tuple(
-            Value(leaf.named, leaf.span, leaf.written, unset(leaf))
-            for leaf in items_of(tree.get("volumes_from")) if isinstance(leaf, Leaf)
-        ),
+        volumes_from=tuple(_volumes_from(tree)),
         workdir=text_value(tree.leaf("working_dir")),
         interactive=bool(is_true(tree.leaf("tty")) or is_true(tree.leaf("stdin_open"))),
         build_shm=size_entry(build, "shm_size") if isinstance(build := tree.get("build"), Branch) else None,
@@ -117,6 +114,13 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         misplaced=_misplaced(service, project, rewriter, environment if gpu.requested else {}),
         undecided=Unknown("file", undecided) if undecided else None,
     )
+
+
+def _volumes_from(tree: Branch) -> Iterator[Value[str]]:
+    """The services and containers whose volumes a service takes."""
+    for leaf in items_of(tree.get("volumes_from")):
+        if isinstance(leaf, Leaf):
+            yield Value(leaf.named, leaf.span, leaf.written, unset(leaf))
 
 
 def _misplaced(
