@@ -68,13 +68,8 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
     span = key.layer.span(key.key)
     gpu_span = gpu.evidence[0].span if gpu.evidence else None
     image = text_value(tree.leaf("image"))
-    command = read_words(tree.get("command"))
-    entrypoint = read_words(tree.get("entrypoint"))
-    base_images: tuple[Value[str], ...] = ()
-    if gpu.requested is not False and tree.get("build") is not None:
-        base_images, built_entrypoint, built_command = _built(tree.get("build"), project.directory, workspace)
-        command = command or (built_command if entrypoint is None else None)
-        entrypoint = entrypoint or built_entrypoint
+    builds = gpu.requested is not False and tree.get("build") is not None
+    base_images, entrypoint, command = _what_runs(tree, builds, project, workspace)
     rewriter = make_rewriter(service, gpu_span)
     home = rewriter.home
     undecided = service.unknown or project.unknown
@@ -251,6 +246,18 @@ def _content(scalar: Leaf) -> Span:
 
 
 Built = tuple[tuple[Value[str], ...], Value[tuple[str, ...]] | None, Value[tuple[str, ...]] | None]
+
+
+def _what_runs(tree: Branch, builds: bool, project: Project, workspace: Workspace) -> Built:
+    """The base images, the entrypoint and the command, of which an entrypoint of the service drops the image's."""
+    command = read_words(tree.get("command"))
+    entrypoint = read_words(tree.get("entrypoint"))
+    if not builds:
+        return (), entrypoint, command
+    base_images, built_entrypoint, built_command = _built(tree.get("build"), project.directory, workspace)
+    if entrypoint is None:
+        return base_images, built_entrypoint, command or built_command
+    return base_images, entrypoint or built_entrypoint, command
 
 
 def _built(build: Tree | None, directory: str, workspace: Workspace) -> Built:
