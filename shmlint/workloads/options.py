@@ -153,11 +153,18 @@ class Options:
         """Whether an option is a list of words of the command."""
         return any(declared.several for declared in self.declared.get(key_of(name), ()))
 
-    def name_file(self, path: str) -> None:
-        """Note a configuration file that the code opens, where the command names none: all of them may be used."""
-        if self._opens or not self._read:
-            self._opens = True
+    def name_file(self, path: str, *, beside: bool = False) -> None:
+        """Note a configuration file that the code opens, where the command names none: all of them may be used.
+
+        ``beside`` is whether the path is that of a file of the repository, and not one in the container.
+        """
+        if not self._opens and self._read:
+            return
+        self._opens = True
+        if not beside:
             self._configuration(path)
+        elif re.search(_SETTINGS_FILE, path) and self.files.repository.is_file(normal(path)):
+            self._read_settings(normal(path))
 
     def is_given(self, name: str) -> bool:
         """Whether the command gives an option."""
@@ -333,6 +340,7 @@ def _is_text(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
+_SETTINGS_FILE = r"\.(?:ya?ml|json|toml|cfg|ini)$"
 _SETTING = re.compile(
     r"""^[ \t]*(?:-[ \t]+)?["']?([A-Za-z_][\w.-]*)["']?[ \t]*[:=][ \t]*(.+?)[ \t]*,?[ \t]*(?:#.*)?$""", re.M
 )

@@ -43,6 +43,7 @@ from shmlint.workloads.libraries import (
 )
 from shmlint.workloads.lineage import plain
 from shmlint.workloads.loaded import Conditions, Loaded, extending
+from shmlint.workloads.module_paths import ModulePaths
 from shmlint.workloads.modules import UNPARSED, Modules, is_known, stored
 from shmlint.workloads.named_modules import ANY, NamedModules, is_compiled
 from shmlint.workloads.options import Options
@@ -203,10 +204,14 @@ class Walker:
 
     def _name_files(self) -> None:
         """The configuration files whose names code puts together, once the calls are known that say of what."""
+        paths = ModulePaths(self.evaluator, self._repository.root)
         for path, scope in self._opened:
             names = self._names_of_modules.written(path, scope)
             for name in names if len(names) <= _MOST_FILES and not any(ANY in one for one in names) else ():
                 self.options.name_file(name)
+            beside = paths.files(path, scope) if not names or any(ANY in one for one in names) else ()
+            for file in beside if len(beside) <= _MOST_FILES else ():
+                self.options.name_file(file, beside=True)
 
     def _make_configured(self) -> None:
         """What the configuration of the program names: the calls that make it, and what is called of it then."""
