@@ -47,7 +47,7 @@ class Files:
 
     __slots__ = (
         "_context", "_copies", "_mounts", "_python_path", "covered", "env_files", "environment", "near", "repository",
-        "workdir",
+        "unsure", "workdir",
     )  # fmt: skip
 
     def __init__(
@@ -61,6 +61,8 @@ class Files:
         """Whether files that are not read set more of them."""
         self.covered = bool(launch.volumes_from)
         """Whether volumes of other containers, at paths that are not known, may be over any of it."""
+        self.unsure: set[str] = set()
+        """Files that were found where the container may have another one of their name instead."""
         self.near: list[str] = []
         """The directories of the scripts that were followed."""
         gone_to = _gone_to(launch, repository) if launch.binds else _NOWHERE
@@ -95,11 +97,10 @@ class Files:
         for shown in self._mounts:
             rest = _below_of(path, shown.target)
             if rest is not None:
-                for source in shown.sources:
-                    candidate = normal(os.path.join(source, rest)) if rest else source
-                    if there(candidate):
-                        return Place(candidate, self.covered or not shown.certain)
-                return None
+                paths = (normal(os.path.join(source, rest)) if rest else source for source in shown.sources)
+                found = list(dict.fromkeys(path for path in paths if there(path)))
+                self.unsure.update(found[:1] if len(found) > 1 and not shown.certain else ())
+                return Place(found[0], self.covered or not shown.certain) if found else None
         for copied in _copied(path, self._copies, 0):
             for candidate in self._expanded(copied):
                 if there(candidate):

@@ -49,6 +49,9 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
         follower.run(words, span, files.workdir, certain=True, guessed=False, depth=0)
     if image is not None and image.due:
         follower.stop(f"what `ONBUILD {image.due[0]}` of its base image changes is not read", build and build.span)
+    for entry in follower.entries:
+        if entry.path in files.unsure:
+            follower.stop(f"which of several files `{entry.path.rpartition('/')[2]}` is, is not known", entry.span)
     if launch.volumes_from and follower.trail:
         other = launch.volumes_from[0]
         follower.stop(f"the volumes of `{other.text}` may hide its files", other.span)

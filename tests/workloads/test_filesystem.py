@@ -188,6 +188,23 @@ def test_programs_of_which_only_the_place_is_guessed(tmp_path: Path, words: str,
 
 
 @table(
+    "script, more, verdict",
+    [
+        ("", {}, "not-needed"),
+        ("cd ..\n", {}, "not-needed"),
+        ("", {"fit.py": LOADER}, "not-needed"),
+        ("cd ..\n", {"fit.py": LOADER}, "unknown"),
+    ],
+)
+def test_a_file_that_may_be_another_one_clears_nothing(
+    tmp_path: Path, script: str, more: dict[str, str], verdict: str
+) -> None:
+    mounted = f'{script}D="$(cd "$(dirname "$0")" && pwd)"\n'
+    text = f"#!/bin/bash\n{mounted}docker run --gpus all -v $D:/w -w /w python:3.12 python fit.py\n"
+    assert need(tmp_path, {"tools/run.sh": text, "tools/fit.py": "print(1)\n", **more}).verdict == verdict
+
+
+@table(
     "before, mount, read",
     [
         ("", "$PWD:/w", "tools/fit.py"),
