@@ -12,13 +12,14 @@ from shmlint.files.read import normal
 from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
-from shmlint.syntax.python import EMPTY, Definition, dotted, imported_modules, parse
+from shmlint.syntax.python import EMPTY, Definition, Module, dotted, imported_modules, parse
 from shmlint.workloads.assignments import Assignments
 from shmlint.workloads.bound import whole_call
 from shmlint.workloads.changes import IMPORT, PLAIN_DECORATORS, name_of_decorator, replaced_by
 from shmlint.workloads.commands import MISSING, NO_NAME, is_python
 from shmlint.workloads.configured import Answer, Configured
 from shmlint.workloads.declarations import parser_of_detectron
+from shmlint.workloads.evaluated import imported_by, may_be_called, may_fill
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.executed import (
     Executed,
@@ -366,7 +367,10 @@ class Walker:
                 for method in [*self._methods]:
                     self._method(method, False)
                 self._walk_all()
-        matters = any(site.name.rpartition(".")[2] in _FILLS for site in self.sites[sites:])
+        self._note_found(looked_through)
+        modules = [loaded.module for loaded in self.modules.loaded.values() if loaded is not None]
+        imported = frozenset[str]().union(*map(imported_by, modules))
+        matters = any(may_fill(site.name, site.node, site.scope, imported, self.modules) for site in self.sites[sites:])
         if matters or self._has_loader(self._classes - reached) or len(self._starts) > starts or self._pending:
             for node, scope, _ in self._evaluated:
                 how = "with" if dotted(node.func) == "eval" else "that it finds by"
@@ -374,6 +378,18 @@ class Walker:
         del self.sites[sites:]
         del self._starts[starts:]
         del self.environment[variables:]
+
+    def _note_found(self, paths: Set[str]) -> None:
+        """Note that what some modules have may be called with anything, where what is found in them may be called."""
+        sites: dict[str, tuple[Module, list[ast.Call]]] = {}
+        for node, scope, _ in self._evaluated:
+            sites.setdefault(scope.path, (scope.module, []))[1].append(node)
+        if not any(may_be_called(nodes, module) for module, nodes in sites.values()):
+            return
+        for loaded in filter(None, map(self.modules.load, sorted(paths))):
+            scope = Scope(loaded.path, loaded.source, loaded.module, None, None)
+            for name in (*loaded.module.definitions, *loaded.module.imports):
+                self.evaluator.changes.note_kept(name, scope)
 
     def _has_loader(self, classes: Set[int]) -> bool:
         """Whether some classes, by their ids, extend one of which calls matter."""

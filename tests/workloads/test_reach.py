@@ -165,6 +165,48 @@ def test_functions_that_are_found_by_name(tmp_path: Path, code: str, words: str,
     assert of_program(tmp_path, TRAIN + code + "\n", words).verdict == verdict
 
 
+FOUND = "import sys\nglobals()[sys.argv[1]]()\n"
+MAKES = "def make(d, n=0):\n    DataLoader(d, num_workers=n)\nmake(d)\n"
+
+
+@table(
+    "code, verdict",
+    [
+        # What only has the last word of a call that matters
+        (f"def f():\n    list(range(3))\n{FOUND}", "not-needed"),
+        (f"def f(a):\n    a.get(1)\n    a.fit()\n{FOUND}", "not-needed"),
+        (f"import torch\ndef f(a):\n    torch.from_numpy(a)\n{FOUND}", "not-needed"),
+        (f"import pandas, torch\ndef f(a):\n    pandas.read_csv(a).get(1)\n{FOUND}", "not-needed"),
+        (f"import numpy, torch\ndef f(a):\n    numpy.put(a, 1)\n{FOUND}", "not-needed"),
+        (f"import numpy, ray\ndef f(a):\n    numpy.range(3)\n{FOUND}", "not-needed"),
+        (f"import ray\ndef f():\n    ray.data.range(3)\n{FOUND}", "unknown"),
+        (f"import ray\ndef f(a):\n    a.range(3)\n{FOUND}", "unknown"),
+        (f"def f(a):\n    import ray\n    a.range(3)\n{FOUND}", "unknown"),
+        (f"try:\n    import torch as m\nexcept ImportError:\n    import ray as m\ndef f():\n    m.put(1)\n{FOUND}",
+         "unknown"),
+        (f"import torch\ndef f():\n    torch.distributed.init_process_group()\n{FOUND}", "unknown"),
+        (f"import torch\nmp = torch.multiprocessing\ndef f():\n    mp.spawn(g)\n{FOUND}", "unknown"),
+        (f"import torch, multiprocessing\ndef f(a):\n    multiprocessing.Queue().put(a)\n{FOUND}", "unknown"),
+        (f"def f(a):\n    a.share_memory_()\n{FOUND}", "unknown"),
+        (f"def f(a):\n    a.make(num_workers=8)\n{FOUND}", "unknown"),
+        # What is found may be called with anything.
+        (f"{MAKES}import sys\nglobals()[sys.argv[1]](d, 8)", "unknown"),
+        (f"{MAKES}eval(input())(d, 8)", "unknown"),
+        (f"{MAKES}import sys\ngetattr(sys.modules[__name__], input())(d, 8)", "unknown"),
+        (f"{MAKES}made = eval(input())\nmade(d, 8)", "unknown"),
+        (f"{MAKES}made = [eval(input())]\nmade[0](d, 8)", "unknown"),
+        (f"{MAKES}made = globals()\nmade[input()](d, 8)", "unknown"),
+        (f"{MAKES}def find():\n    return eval(input())\nfind()(d, 8)", "unknown"),
+        (f"{MAKES}def run(made):\n    made(d, 8)\nrun(eval(input()))", "unknown"),
+        ("import parts\nparts.make(d)\ngetattr(parts, input())(d, 8)", "unknown"),
+        (f"{MAKES}size = eval(input())\nprint(2 * eval(input()), int(eval(input())))", "not-needed"),
+        (f"class A:\n    def go(self):\n        getattr(self, input())()\n{MAKES}A().go()", "not-needed"),
+    ],
+)  # fmt: skip
+def test_what_is_found_by_name_among_much_else(tmp_path: Path, code: str, verdict: str) -> None:
+    assert of_program(tmp_path, f"{LOADER}{code}\n", parts_py=LOADER + MAKES).verdict == verdict
+
+
 RUNS = "exec(open('conf.py').read())\n"
 RUNS_NAMED = "import sys\nfor a in sys.argv[1:]:\n    if '=' not in a:\n        c = a\n        exec(open(c).read())\n"
 ASKED = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--conf'%s)\na = p.parse_args()\n"
