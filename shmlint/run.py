@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from shmlint.checks import findings as check_launches
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats import ALONE, read_all
@@ -101,9 +102,9 @@ def lint(
 ) -> Run:
     """Read files (by kind) and check their launches. ``before`` is what is known before they are read.
 
-    Where there is much to read, up to ``jobs`` processes do it. ``checked`` is told how many files are done.
+    Where there is much to do, up to ``jobs`` processes do it. ``checked`` is told how many files are done.
     """
-    return check(read(files, settings, workspace, before, jobs), checked)
+    return check(read(files, settings, workspace, before, jobs), jobs, checked)
 
 
 def read(
@@ -114,9 +115,9 @@ def read(
     return _unchecked(files, settings, workspace, joined([before, *read_all(files, workspace, settings, jobs)]), before)
 
 
-def check(unchecked: Unchecked, checked: Callable[[int], None] | None = None) -> Run:
-    """Check the launches of files that were read."""
-    return _run(unchecked, checked=checked)
+def check(unchecked: Unchecked, jobs: int = 1, checked: Callable[[int], None] | None = None) -> Run:
+    """Check the launches of files that were read, with the arguments of ``lint``."""
+    return _run(unchecked, jobs=jobs, checked=checked)
 
 
 def judge(launches: Sequence[Launch], settings: Settings, workspace: Workspace) -> Run:
@@ -132,15 +133,18 @@ def _unchecked(
     return Unchecked(files, settings, workspace, reading._replace(launches=launches), before)
 
 
-def _run(unchecked: Unchecked, *, followed: bool = True, checked: Callable[[int], None] | None = None) -> Run:
+def _run(
+    unchecked: Unchecked, *, followed: bool = True, jobs: int = 1, checked: Callable[[int], None] | None = None
+) -> Run:
     """``followed`` is whether what launches run may be looked for in files."""
     files, settings, workspace, reading, before = unchecked
     own = users(settings.workloads)
     read = frozenset(path for kind in (*ALONE, "compose") for path in files.get(kind, ()))
     repository = ProgramSources(workspace, reading.builds, Shared(read)) if followed else None
     context = Context(settings, own, reading.launches, repository)
-    launches = iter(reading.launches) if checked is None else _counted(files, reading.launches, checked)
-    found = _without_ignored(_checked(reading, launches, context), settings)
+    told = _counted(files, reading.launches, checked) if checked is not None else None
+    every = [*_problems(reading, settings), *check_launches(context, jobs, told)]
+    found = _without_ignored(every, settings)
     run = Run(files, settings, workspace, reading, context, list(found), before=before)
     return _compared(_merged(_suppressed(run)))
 
@@ -154,31 +158,15 @@ def _with_render_nodes(launch: Launch, own: Sequence[Workload]) -> Launch:
     return with_render_nodes(launch, own)
 
 
-def _counted(files: Files, launches: Sequence[Launch], checked: Callable[[int], None]) -> Iterator[Launch]:
-    """The launches. ``checked`` is told how many files are done when those of another file begin."""
-    left = {launch.span.path: None for launch in launches}
-    count = sum(map(len, files.values()))
-    for launch in launches:
-        if launch.span.path in left:
-            checked(max(count - len(left), 0))
-            del left[launch.span.path]
-        yield launch
+def _problems(reading: Reading, settings: Settings) -> Iterator[Finding]:
+    """The findings about what cannot be read."""
+    return (report(one) for one in reading.problems if selected(UNREADABLE, settings.of(one.span.path)))
 
 
-def _checked(reading: Reading, launches: Iterator[Launch], context: Context) -> Iterator[Finding]:
-    """The findings of the rules. Each rule looks first at whether a launch has what it is about."""
-    every = all_rules().values()
-    rules = {
-        id(settings): [(rule, check) for rule, check in every if selected(rule, settings)]
-        for settings in context.settings.every
-    }
-    for problem in reading.problems:
-        if selected(UNREADABLE, context.settings.of(problem.span.path)):
-            yield report(problem)
-    for launch in launches:
-        at = context.of(launch)
-        for _, check in rules[id(at.settings)]:
-            yield from check(launch, at)
+def _counted(files: Files, launches: Sequence[Launch], checked: Callable[[int], None]) -> Callable[[int], None]:
+    """Tells how many files are done, of how many with launches are."""
+    others = sum(map(len, files.values())) - len({launch.span.path for launch in launches})
+    return lambda done: checked(max(others + done, 0))
 
 
 def _without_ignored(findings: Iterable[Finding], settings: Settings) -> Iterable[Finding]:

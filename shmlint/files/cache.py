@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
 from typing import Any, Generic, TypeVar, cast
 
 from shmlint.model.record import NamedTuple
@@ -36,7 +35,3 @@ class Cache:
 
     def put(self, key: Key[T], path: str, made: Made[T]) -> None:
         self._made[key, path] = made
-
-    def of(self, keys: Collection[Key[T]]) -> Iterator[tuple[Key[T], str, Made[T]]]:
-        """The results of some keys."""
-        return ((key, path, made) for (key, path), made in self._made.items() if key in keys)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TypeVar
 
 from shmlint.files.cache import Cache, Key, Made
@@ -45,9 +45,9 @@ class Overlay:
             found = self._sources[path] = read_text(path, self.top) if text is None else Source(path, text)
         return found
 
-    def sources(self) -> Iterator[Source]:
-        """The texts that this layer has read."""
-        return (source for source in self._sources.values() if isinstance(source, Source))
+    def has(self, source: Source) -> bool:
+        """Whether a text is what was read of its file."""
+        return self._sources.get(source.path) is source or (self._base is not None and self._base.has(source))
 
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""
@@ -86,12 +86,3 @@ class Overlay:
             self._base.store(key, path, made)
         else:
             self._cache.put(key, path, made)
-
-    def adopt(self, source: Source) -> None:
-        """Take over a text that another process read from the same disk."""
-        self._sources.setdefault(source.path, source)
-
-    @property
-    def cache(self) -> Cache:
-        """The results that this layer caches."""
-        return self._cache

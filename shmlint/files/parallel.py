@@ -36,17 +36,19 @@ def _may_start_processes() -> bool:
 
 
 def share(
-    work: Callable[[A], T], portions: Sequence[A], jobs: int, meanwhile: Callable[[], None] = _nothing
-) -> list[T]:
+    work: Callable[[A], T], portions: Sequence[A], jobs: int, meanwhile: Callable[[], None] = _nothing,
+    here: Callable[[A], T] | None = None,
+) -> list[T]:  # fmt: skip
     """The ``work`` on each portion, in their order, done by ``jobs`` processes, of which this is one.
 
-    ``meanwhile`` is what only this process can do; it is done first. The work, the portions and the results
-    are pickled. What another process does not finish is done again here, so that it fails as it would in one
-    process. Where no process may be started, this one does all the work.
+    ``meanwhile`` is what only this process can do; it is done first. ``here`` does the work in this process.
+    The work, the portions and the results are pickled. What another process does not finish is done again here,
+    so that it fails as it would in one process. Where no process may be started, this one does all the work.
     """
+    here = here or work
     if jobs < 2 or len(portions) < 2 or not _may_start_processes():
         meanwhile()
-        return [work(portion) for portion in portions]
+        return [here(portion) for portion in portions]
     import multiprocessing
     import signal
     from concurrent.futures import ProcessPoolExecutor
@@ -68,7 +70,7 @@ def share(
                 blocks(signal.SIG_SETMASK, before)  # a Ctrl+C of meanwhile is raised here
         meanwhile()
         # From the end, where the others are not yet.
-        mine = {i: work(portions[i]) for i in reversed(range(len(portions))) if not waiting or waiting[i].cancel()}
+        mine = {i: here(portions[i]) for i in reversed(range(len(portions))) if not waiting or waiting[i].cancel()}
         results = []
         for i, portion in enumerate(portions):
             if i in mine:
@@ -77,7 +79,7 @@ def share(
             try:
                 results.append(waiting[i].result())
             except Exception:
-                results.append(work(portion))
+                results.append(here(portion))
         return results
     except BaseException:
         for process in multiprocessing.active_children():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from shmlint.files.boundary import Boundary
@@ -110,13 +110,16 @@ class Workspace:
         """Whether all texts come from disk and none has been read yet."""
         return self._overlay.untouched
 
-    def results(self, keys: Collection[Key[T]]) -> tuple[list[Source], list[tuple[Key[T], str, Made[T]]]]:
-        """What was read, and what was made of it under some keys."""
-        return list(self._overlay.sources()), list(self._overlay.cache.of(keys))
+    def has(self, source: Source) -> bool:
+        """Whether a text is what this workspace has read of its file."""
+        return self._overlay.has(source)
 
-    def adopt(self, sources: Iterable[Source], results: Iterable[tuple[Key[T], str, Made[T]]]) -> None:
+    def results(self, keys: Iterable[Key[T]], paths: Iterable[str]) -> list[tuple[Key[T], str, Made[T]]]:
+        """What was made of some files under some keys."""
+        found = ((key, path, self._overlay.find(key, path)) for path in map(normal, paths) for key in keys)
+        return [(key, path, made) for key, path, made in found if made is not None]
+
+    def adopt(self, results: Iterable[tuple[Key[T], str, Made[T]]]) -> None:
         """Take over the results of another workspace on the same disk."""
-        for source in sources:
-            self._overlay.adopt(source)
         for key, path, made in results:
             self._overlay.store(key, path, made)

@@ -17,9 +17,9 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from shmlint.files.cache import Key, Made
+from shmlint.files.cache import Key
 from shmlint.files.kinds import kind_of
 from shmlint.files.parallel import share
 from shmlint.files.read import Unreadable
@@ -113,7 +113,8 @@ PORTION = 64 * 1024
 """Bytes that one of them takes at a time, or one larger file."""
 
 
-_Result = tuple[Key[Reading], str, Made[Reading]]
+_Portion = tuple[str, list[str]]
+"""Files of one kind."""
 
 
 def read_each(paths: Sequence[str], workspace: Workspace, read_file: Callable[[Source], Reading]) -> Reading:
@@ -223,8 +224,7 @@ def read_all(
                 related[kind] = read(kind, paths, workspace, settings)
 
     if portions:
-        for texts, readings in share(partial(_read_portion, settings, workspace.top), portions, jobs, read_related):
-            workspace.adopt(texts, readings)
+        _share_reading(portions, workspace, settings, jobs, read_related)
     else:
         read_related()
     for kind, paths in files.items():
@@ -239,7 +239,7 @@ def read_alone(kind: str, path: str, workspace: Workspace, settings: Settings) -
     return workspace.once(_READINGS[kind], path, lambda files: read(kind, [path], files, settings))
 
 
-def _portions(files: Mapping[str, Sequence[str]], workspace: Workspace) -> Iterator[tuple[str, list[str]]]:
+def _portions(files: Mapping[str, Sequence[str]], workspace: Workspace) -> Iterator[_Portion]:
     """The files that stand alone, each kind in several portions; nothing where they are not much."""
     sizes = {path: _size(workspace.on_disk(path)) for kind in ALONE for path in files.get(kind, ())}
     if sum(sizes.values()) < MUCH:
@@ -265,12 +265,40 @@ def _size(path: str) -> int:
         return 0
 
 
-def _read_portion(
-    settings: Settings, top: str, portion: tuple[str, list[str]]
-) -> tuple[list[Source], list[_Result]]:
-    """The texts that are read for files of one kind that stand alone, and what is made of them."""
+def _share_reading(
+    portions: list[_Portion], workspace: Workspace, settings: Settings, jobs: int, meanwhile: Callable[[], None]
+) -> None:
+    """Read portions of the files by several processes, of which this one reads into the workspace."""
+    from shmlint.files.pickled import unpickled
+
+    def here(portion: _Portion) -> bytes:
+        kind, paths = portion
+        for path in paths:
+            read_alone(kind, path, workspace, settings)
+        return b""
+
+    for results in share(partial(_read_elsewhere, settings, workspace.top), portions, jobs, meanwhile, here):
+        if results:
+            workspace.adopt(unpickled(results, workspace))
+
+
+_elsewhere: Workspace | None = None
+"""What a process reads into that others have started to read."""
+
+
+def _read_elsewhere(settings: Settings, top: str, portion: _Portion) -> bytes:
+    """What is made of files of one kind that stand alone."""
+    from shmlint.files.pickled import pickled
+
+    global _elsewhere
+    if _elsewhere is None:
+        _elsewhere = Workspace(follow_outside=settings.follow_outside, top=top)
     kind, paths = portion
-    workspace = Workspace(follow_outside=settings.follow_outside, top=top)
     for path in paths:
-        read_alone(kind, path, workspace, settings)
-    return workspace.results(_READINGS.values())
+        read_alone(kind, path, _elsewhere, settings)
+    keys: list[Key[Any]] = [_READINGS[kind]]
+    if kind == "markdown":
+        from shmlint.syntax.markdown import BLOCKS  # for the documentation of what launches run
+
+        keys.append(BLOCKS)
+    return pickled(_elsewhere.results(keys, paths), _elsewhere)

@@ -99,10 +99,23 @@ class Context:
 
     def need(self, launch: Launch) -> Need:
         """How much /dev/shm a launch needs."""
-        known = self._needs.get(id(launch))
+        at = self.of(launch)
+        known = at._needs.get(id(launch))
         if known is None:
-            known = self._needs[id(launch)] = (launch, self.of(launch)._assessed(launch))
+            known = at._needs[id(launch)] = (launch, at._assessed(launch))
         return known[1]
+
+    def assessed(self, numbers: Sequence[int]) -> list[tuple[int, Need]]:
+        """What launches need that has been asked for, by their numbers among those of the run."""
+        launches = [(number, self.launches[number]) for number in numbers]
+        known = ((number, self.of(launch)._needs.get(id(launch))) for number, launch in launches)
+        return [(number, found[1]) for number, found in known if found is not None]
+
+    def adopt(self, needs: Sequence[tuple[int, Need]]) -> None:
+        """Take over what another process found launches to need, by their numbers."""
+        for number, need in needs:
+            launch = self.launches[number]
+            self.of(launch)._needs[id(launch)] = (launch, need)
 
     def environment(self, launch: Launch) -> Mapping[str, Value[str]]:
         """The variables of a GPU launch's program: the launch's own, and those that its image, scripts and code set."""

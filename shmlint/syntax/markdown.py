@@ -36,7 +36,8 @@ Line = tuple[int, int]
 """The start and end offset of a line of a file, or of the part of it that counts."""
 
 
-_BLOCKS: Key[tuple[Source, tuple[Block, ...]]] = Key("blocks of a document")
+BLOCKS: Key[tuple[Source, tuple[Block, ...]]] = Key("blocks of a document")
+"""What ``blocks_of`` keeps of a document."""
 
 
 def blocks_of(source: Source, workspace: Workspace) -> tuple[Block, ...]:
@@ -46,7 +47,7 @@ def blocks_of(source: Source, workspace: Workspace) -> tuple[Block, ...]:
         files.exists(source.path)  # on which the result depends
         return source, tuple(blocks(source))
 
-    of, found = workspace.once(_BLOCKS, source.path, make)
+    of, found = workspace.once(BLOCKS, source.path, make)
     return found if of is source else tuple(blocks(source))  # another text that is read in place of this file
 
 

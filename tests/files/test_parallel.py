@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from shmlint import formats
+from shmlint import checks, formats
 from shmlint.files import discover
 from shmlint.files.parallel import share
 from shmlint.files.workspace import Workspace
@@ -211,16 +211,19 @@ def test_several_processes_find_and_repair_the_same(tree: Path, monkeypatch: pyt
     for module, name, value in ((discover, "MANY", 0), (discover, "PORTION", 50), (formats, "MUCH", 0)):
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(formats, "PORTION", 200)
+    monkeypatch.setattr(checks, "ALONE", -1.0)
+    monkeypatch.setattr(checks, "WORTH", 0.0)
     shares: list[int] = []
 
-    def counted(work: Callable[[object], object], portions: list[object], *rest: object) -> object:
+    def counted(work: Callable[[object], object], portions: list[object], *rest: object, **named: object) -> object:
         shares.append(len(portions))
-        return share(work, portions, *rest)  # type: ignore[arg-type]
+        return share(work, portions, *rest, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(discover, "share", counted)
     monkeypatch.setattr(formats, "share", counted)
+    monkeypatch.setattr(checks, "share", counted)
     assert told(whole_run(3)) == alone
-    assert len(shares) == 2 and min(shares) > 10  # the names, and the files
+    assert len(shares) == 3 and min(shares) > 10  # the names, the files, and the launches
     assert len(alone[2]) > 40
 
 

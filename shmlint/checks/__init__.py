@@ -1,0 +1,121 @@
+"""The rules over the launches of a run: by several processes where that takes long."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import cast
+
+from shmlint.checks.found import Checked
+from shmlint.files.parallel import share
+from shmlint.files.workspace import Workspace
+from shmlint.model.finding import Finding
+from shmlint.model.launch import Launch
+from shmlint.rules import Context, all_rules, selected
+
+ALONE = 0.1
+"""Seconds that one process checks launches before others may help it."""
+
+WORTH = 0.2
+"""Seconds that the rest has to take at this pace; less is done sooner than other processes begin."""
+
+_PORTIONS = 4
+"""For each process. More of them share the work better; fewer share more of what launches have in common."""
+
+
+def findings(context: Context, jobs: int = 1, checked: Callable[[int], None] | None = None) -> list[Finding]:
+    """The findings of the rules about the launches of a run, in their order.
+
+    Up to ``jobs`` processes look for them, where processes can be forked: the others inherit all that was read.
+    ``checked`` is told how many files with launches are done.
+    """
+    found: list[Finding] = []
+    check = _Check(context, checked)
+    repository = context.repository
+    several = jobs > 1 and sys.platform == "linux"
+    start, count = time.monotonic(), len(context.launches)
+    files = [list(group) for _, group in groupby(range(count), lambda n: context.launches[n].span.path)]
+    for i, numbers in enumerate(files):
+        past = time.monotonic() - start if several else 0.0
+        if repository is not None and past > ALONE and past * (count - numbers[0]) > WORTH * max(numbers[0], 1):
+            return found + _shared(check, repository.workspace, _portions(files[i:], jobs * _PORTIONS), jobs)
+        found += check(numbers).findings
+    return found
+
+
+def _portions(files: list[list[int]], count: int) -> list[list[int]]:
+    """The launches of some files in about so many portions; those of a file are in one."""
+    least = sum(map(len, files)) / count
+    portions: list[list[int]] = [[]]
+    for numbers in files:
+        if len(portions[-1]) >= least:
+            portions.append([])
+        portions[-1] += numbers
+    return portions
+
+
+class _Check:
+    """Checks launches, by their numbers."""
+
+    def __init__(self, context: Context, checked: Callable[[int], None] | None = None) -> None:
+        self.context = context
+        self._checked = checked
+        self._done: set[str] = set()
+        every = all_rules().values()
+        self._rules = {
+            id(settings): [check for rule, check in every if selected(rule, settings)]
+            for settings in context.settings.every
+        }
+
+    def __call__(self, numbers: Sequence[int]) -> Checked:
+        launches = [self.context.launches[number] for number in numbers]
+        found = Checked([finding for launch in launches for finding in self._of(launch)])
+        if self._checked is not None:
+            self._done.update(launch.span.path for launch in launches)
+            self._checked(len(self._done))
+        return found
+
+    def _of(self, launch: Launch) -> Iterator[Finding]:
+        """Each rule looks first at whether a launch has what it is about."""
+        at = self.context.of(launch)
+        for check in self._rules[id(at.settings)]:
+            yield from check(launch, at)
+
+
+# Several processes ----------------------------------------------------------------------------
+
+
+_inherited: tuple[_Check, Workspace] | None = None
+"""What the processes check with that are forked while launches are shared."""
+
+
+def _shared(check: _Check, workspace: Workspace, portions: list[list[int]], jobs: int) -> list[Finding]:
+    from shmlint.files.pickled import unpickled
+
+    global _inherited
+    context = check.context
+    _inherited = _Check(context), workspace
+    try:
+        results = share(_in_another, portions, jobs, here=check)
+    finally:
+        _inherited = None
+    found: list[Finding] = []
+    for result in results:
+        if isinstance(result, bytes):
+            result = cast("Checked", unpickled(result, workspace, context.launches))
+            context.adopt(result.needs)
+        found += result.findings
+    return found
+
+
+def _in_another(numbers: list[int]) -> bytes | Checked:
+    """What another process finds out about launches, as bytes."""
+    from shmlint.files.pickled import pickled
+
+    if _inherited is None:
+        raise RuntimeError("this process was not forked to check launches")
+    check, workspace = _inherited
+    found = check(numbers)._replace(needs=check.context.assessed(numbers))
+    return pickled(found, workspace, check.context.launches)
