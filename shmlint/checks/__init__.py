@@ -21,8 +21,8 @@ ALONE = 0.1
 WORTH = 0.2
 """Seconds that the rest has to take at this pace; less is done sooner than other processes begin."""
 
-_PORTIONS = 4
-"""For each process. More of them share the work better; fewer share more of what launches have in common."""
+_PORTIONS = 16
+"""For each process: those that one process is given ahead are few of them."""
 
 
 def findings(context: Context, jobs: int = 1, checked: Callable[[int], None] | None = None) -> list[Finding]:

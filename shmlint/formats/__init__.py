@@ -109,7 +109,7 @@ _BY_THEMSELVES = {kind: Key[Reading](f"{kind} reading of one file") for kind in 
 MUCH = 500_000
 """Bytes in such files from which on several processes read them: about half a second of one."""
 
-PORTION = 64 * 1024
+PORTION = 16 * 1024
 """Bytes that one of them takes at a time, or one larger file."""
 
 
