@@ -12,7 +12,7 @@ from shmlint.files.read import normal
 from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
-from shmlint.syntax.python import EMPTY, Definition, Module, dotted, imported_modules, parse
+from shmlint.syntax.python import EMPTY, Definition, Module, dotted, imported_modules, parse, walk
 from shmlint.workloads.assignments import Assignments
 from shmlint.workloads.bound import whole_call
 from shmlint.workloads.changes import IMPORT, PLAIN_DECORATORS, name_of_decorator, replaced_by
@@ -676,7 +676,7 @@ class Walker:
         """A definition runs when it is called; what is registered by a decorator may be called by anybody."""
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for written in _worked_out(node):
-                if written not in node.decorator_list and any(isinstance(p, ast.Call) for p in ast.walk(written)):
+                if written not in node.decorator_list and any(isinstance(part, ast.Call) for part in walk(written)):
                     self._expression(written, scope, unit)
         if isinstance(node, ast.ClassDef):
             for part in (*(base for base in node.bases if isinstance(base, ast.Call)), *node.keywords):
@@ -1173,7 +1173,7 @@ def _catches_import(handler: ast.ExceptHandler) -> bool:
 def _has_calls(node: ast.ClassDef) -> bool:
     """Whether the body of a class calls anything when it is defined."""
     own = (part for item in node.body for part in (_worked_out(item) if isinstance(item, Definition) else (item,)))
-    return any(isinstance(inner, ast.Call) for part in own for inner in ast.walk(part))
+    return any(isinstance(inner, ast.Call) for part in own for inner in walk(part))
 
 
 def _worked_out(node: Definition) -> Iterator[ast.expr]:
@@ -1182,8 +1182,10 @@ def _worked_out(node: Definition) -> Iterator[ast.expr]:
     if isinstance(node, ast.ClassDef):
         yield from (*node.bases, *(keyword.value for keyword in node.keywords))
     else:
-        types = (argument.annotation for argument in ast.walk(node.args) if isinstance(argument, ast.arg))
-        yield from filter(None, (*node.args.defaults, *node.args.kw_defaults, *types, node.returns))
+        given = node.args
+        taken = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+        types = (argument.annotation for argument in taken if argument is not None)
+        yield from filter(None, (*given.defaults, *given.kw_defaults, *types, node.returns))
 
 
 def _methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
