@@ -553,9 +553,20 @@ def section(case: Case) -> Need | None:
     from shmlint.workloads.told import heading
 
     told = heading(case.launch.span.path, case.launch.span.start, case.program.files.repository)
-    if told is None or not names_training(told.text.lower().split()):
+    if told is None or not names_training(told.text.lower().split()) or _names_another_framework(case, told):
         return None
     return likely(case, "the page starts it for training, which mostly uses DataLoader workers or several ranks", told)
+
+
+def _names_another_framework(case: Case, told: Evidence) -> bool:
+    """Whether the image or the heading names a framework that trains without workers in shared memory."""
+    image = case.launch.image.text if case.launch.image is not None else ""
+    words = re.split(r"[\W_]+", f"{image} {told.text}".lower())
+    return not _OTHER_FRAMEWORKS.isdisjoint(words) and not {"torch", "pytorch"} & {*words}
+
+
+_OTHER_FRAMEWORKS = frozenset({"caffe", "darknet", "keras", "lightgbm", "tensorflow", "tf", "tf2", "xgboost"})
+"""They load data in one process, by threads."""
 
 
 def limits(case: Case) -> Need | None:

@@ -528,6 +528,10 @@ def test_the_headings_over_all_that_a_page_runs_tell_what_a_shell_is_for(
         ("# App\n```bash\n# Train\n{run}\n```\n## Training\n", "unknown"),
         ("# Constraints\n```bash\n{run}\n```\n", "unknown"),
         ("# Training\n```bash\n{run} ./serve\n```\n", "unknown"),
+        ("# Train with TensorFlow\n```bash\n{run}\n```\n", "unknown"),
+        ("# Train it\n```bash\n{run}-keras\n```\n", "unknown"),
+        ("# Train with TensorFlow or PyTorch\n```bash\n{run}\n```\n", "likely"),
+        ("# Train it\n```bash\n{run}-tfold\n```\n", "likely"),
     ],
 )
 def test_a_heading_says_what_a_container_is_for(tmp_path: Path, page: str, verdict: str) -> None:
