@@ -243,6 +243,13 @@ def dotted(node: ast.expr) -> str:
     return ".".join(reversed(parts))
 
 
+def switches_mode(node: ast.Call) -> bool:
+    """Whether a call has the form that only switches the mode of a PyTorch model: ``model.train(False)``."""
+    values = [*node.args, *(keyword.value for keyword in node.keywords)]
+    switches = all(isinstance(value, ast.Constant) and isinstance(value.value, bool) for value in values)
+    return switches and dotted(node.func).rpartition(".")[2] == "train"
+
+
 def imported_modules(statement: ast.Import | ast.ImportFrom) -> Iterator[str]:
     """The modules that an import statement may load, those that are really names of a module too."""
     if isinstance(statement, ast.Import):

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import repeat
 
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.python import EMPTY, Module, dotted, parse
+from shmlint.syntax.python import EMPTY, Module, dotted, parse, switches_mode
 
 
 class Looked(NamedTuple):
@@ -96,11 +96,9 @@ _USES_MODEL = r"(?:from_pretrained|load_(?:model|checkpoint|state_dict)|eval|no_
 
 
 def _calls_training(node: ast.Call) -> bool:
-    """Whether something is called training; ``model.train()`` and ``model.train(False)`` only switch a mode."""
+    """Whether something is called training."""
     name = dotted(node.func).rpartition(".")[2].lower()
-    values = [*node.args, *(keyword.value for keyword in node.keywords)]
-    switches = name == "train" and all(isinstance(v, ast.Constant) and isinstance(v.value, bool) for v in values)
-    return re.search(r"train(?!ed)|fine_?tune", name) is not None and not switches
+    return re.search(r"train(?!ed)|fine_?tune", name) is not None and not switches_mode(node)
 
 
 def _unparsed(text: str) -> Looked | None:

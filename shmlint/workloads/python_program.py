@@ -14,9 +14,10 @@ from itertools import filterfalse
 
 from shmlint.model.need import Step
 from shmlint.model.source import Span
-from shmlint.syntax.python import Module, dotted
+from shmlint.syntax.python import Module, dotted, switches_mode
 from shmlint.workloads.declarations import SETTINGS_CLASSES
 from shmlint.workloads.detectron import counted, is_counted, sized
+from shmlint.workloads.evaluated import imported_by
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.libraries import (
@@ -94,6 +95,7 @@ def _result(walker: Walker) -> Reading:
         row = row or row_of_method(site, walker, _row_of_name)
         if row is None and (row := _row_of(site.name, last, walker.kept)) is not None:
             site = site._replace(certain=False)  # it may be a method of another class
+        row = None if row is not None and _only_switches(row, site) else row
         meant = row is not None and _is_meant(row, site, walker)
         made_of = loaders_of(site, walker.evaluator) if row is not None and row.call in RUNNER else None
         if made_of is not None:
@@ -314,6 +316,18 @@ def _is_meant(row: Row, site: Site, walker: Walker) -> bool:
     target = module.imports.get(head, site.scope.full_name(alias) if alias is not None else ".")
     given = any(keyword.arg == row.argument for keyword in site.node.keywords)
     return given and not target.startswith(".") and walker.modules.resolve(site.name, site.scope.path) is None
+
+
+def _only_switches(row: Row, site: Site) -> bool:
+    """Whether ``model.train()`` is PyTorch's switch of a mode.
+
+    It is where its module does not import what trains with workers, and for the ``model`` of such a model.
+    """
+    if site.name == row.call or not switches_mode(site.node):
+        return False
+    if dotted(site.node.func).endswith("model.model.train"):
+        return True
+    return row.call.partition(".")[0] not in imported_by(site.scope.module)
 
 
 def _is_of_object(site: Site) -> bool:

@@ -91,6 +91,22 @@ def test_a_function_and_a_class_whose_arguments_are_bound_first(tmp_path: Path) 
 
 
 @table(
+    "lib, verdict",
+    [
+        ("class Net:\n    def __init__(self, model):\n        self.net = model.encoder.train()", "not-needed"),
+        ("class Net:\n    def __init__(self, model):\n        self.net = model.train(True)", "not-needed"),
+        ("class Net:\n    def __init__(self, model):\n        model.train(data='x')", "needed"),
+        ("from ultralytics import YOLO\nclass Net:\n    def __init__(self, model):\n        model.train()", "needed"),
+        ("from ultralytics import YOLO\nclass Net:\n    def __init__(self, model):\n        model.model.train()",
+         "not-needed"),
+    ],
+)
+def test_a_mode_that_is_switched_beside_a_library_that_trains(tmp_path: Path, lib: str, verdict: str) -> None:
+    code = "from ultralytics import YOLO\nfrom lib import Net\nYOLO('x.pt').predict('a')\nNet(make())\n"
+    assert of_program(tmp_path, code, lib_py=f"import os\nos.environ.get('A')\n{lib}\n").verdict == verdict
+
+
+@table(
     "code, lib, verdict",
     [
         ("from torch.utils.data import *\nDataLoader(d, num_workers=8)", "", "likely"),
