@@ -540,9 +540,9 @@ def _command(launch: Launch) -> tuple[str, ...]:
 
 
 def _written(launch: Launch) -> tuple[str, ...]:
-    """The words as the file has them, variables not substituted: a default is not a decision."""
+    """The words of its command; as the file has them where a variable has no value."""
     parts = (launch.entrypoint, launch.command)
-    return tuple(word for part in parts if part is not None for word in part.text.split())
+    return tuple(word for part in parts if part is not None for word in part.known or part.text.split())
 
 
 def _of_commands(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from shmlint.docker.images import DOCKERFILES
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.examples import contradicted
 from shmlint.formats.compose.files import read_env_file
 from shmlint.formats.compose.gpus import device_paths, read_gpu
 from shmlint.formats.compose.mounts import read_binds, read_mounts
@@ -69,7 +70,11 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
     gpu_span = gpu.evidence[0].span if gpu.evidence else None
     image = text_value(tree.leaf("image"))
     builds = gpu.requested is not False and tree.get("build") is not None
-    base_images, entrypoint, command = _what_runs(tree, builds, project, workspace)
+    unsure: frozenset[str] = frozenset()
+    if gpu.requested is not False:
+        decide = (tree.get("command"), tree.get("entrypoint"), tree.get("environment"))
+        unsure = contradicted(decide, project.directory, workspace)
+    base_images, entrypoint, command = _what_runs(tree, builds, unsure, project, workspace)
     rewriter = make_rewriter(service, gpu_span)
     home = rewriter.home
     undecided = service.unknown or project.unknown
@@ -98,7 +103,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         interactive=bool(is_true(tree.leaf("tty")) or is_true(tree.leaf("stdin_open"))),
         build_shm=size_entry(build, "shm_size") if isinstance(build := tree.get("build"), Branch) else None,
         memory_limit=_memory_limit(tree),
-        environment=environment,
+        environment=read_environment(tree.get("environment"), unsure) if unsure else environment,
         env_files=any(True for _ in items_of(tree.get("env_file"))),
         ulimits=_ulimits(tree.get("ulimits")),
         cap_add=tuple(leaf.text for leaf in items_of(tree.get("cap_add")) if isinstance(leaf, Leaf)),
@@ -248,10 +253,11 @@ def _content(scalar: Leaf) -> Span:
 Built = tuple[tuple[Value[str], ...], Value[tuple[str, ...]] | None, Value[tuple[str, ...]] | None]
 
 
-def _what_runs(tree: Branch, builds: bool, project: Project, workspace: Workspace) -> Built:
+def _what_runs(
+    tree: Branch, builds: bool, unsure: Collection[str], project: Project, workspace: Workspace
+) -> Built:
     """The base images, the entrypoint and the command, of which an entrypoint of the service drops the image's."""
-    command = read_words(tree.get("command"))
-    entrypoint = read_words(tree.get("entrypoint"))
+    command, entrypoint = read_words(tree.get("command"), unsure), read_words(tree.get("entrypoint"), unsure)
     if not builds:
         return (), entrypoint, command
     base_images, built_entrypoint, built_command = _built(tree.get("build"), project.directory, workspace)

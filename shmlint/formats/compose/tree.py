@@ -7,7 +7,7 @@ anchors in it would unfold to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Literal
 
 from shmlint.docker.goyaml import WrongTag, resolve
@@ -146,10 +146,13 @@ class Leaf:
     def named(self) -> str:
         """The text with ``$NAME`` for each variable that is not set, as a shell's reader leaves them."""
         unset = self.interpolated.unset
-        if not unset or unset == [self.node.value]:
+        return self.naming(unset) if unset != [self.node.value] else self.text
+
+    def naming(self, names: Collection[str]) -> str:
+        """The text with ``$NAME`` for some variables, whatever their values and defaults."""
+        if not names or not isinstance(self.plain_value, str) or self.interpolated.unset == [self.node.value]:
             return self.text
-        assert isinstance(self.plain_value, str)
-        return interpolate(self.plain_value, {**self.layer.variables, **{name: f"${name}" for name in unset}}).text
+        return interpolate(self.plain_value, {**self.layer.variables, **{name: f"${name}" for name in names}}).text
 
     @property
     def go_text(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from shmlint.docker import ipc
 from shmlint.docker.sizes import compose_size
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Tree, Variables, items_of
@@ -39,20 +41,24 @@ def is_true(leaf: Leaf | None) -> bool | None:
     return leaf is not None and leaf.text.lower() in ("true", "yes", "y", "on")
 
 
-def read_words(tree: Tree | None) -> Value[tuple[str, ...]] | None:
-    """``command`` or ``entrypoint``: a list, or a text split as a shell splits words."""
+def read_words(tree: Tree | None, unsure: Collection[str] = ()) -> Value[tuple[str, ...]] | None:
+    """``command`` or ``entrypoint``: a list, or a text split as a shell splits words.
+
+    Variables whose value is not sure stay in the words as ``$NAME``.
+    """
     if isinstance(tree, Leaf):
         if tree.kind == "null":
             return None
-        words = split_words(tree.text)
+        text = tree.naming(unsure)
+        words = split_words(text)
         if words is None:
-            words = tree.text.split()
+            words = text.split()
         return Value(tuple(words), tree.span, tree.written, unset(tree), tree.interpolated.private)
     if isinstance(tree, Listing):
         leaves = [leaf for leaf in tree.items if isinstance(leaf, Leaf)]
         because = next((b for b in map(unset, leaves) if b), "")
         private = any(leaf.interpolated.private for leaf in leaves)
-        words = [leaf.text for leaf in leaves]
+        words = [leaf.naming(unsure) for leaf in leaves]
         return Value(tuple(words), tree.span, " ".join(leaf.written for leaf in leaves), because, private)
     return None
 
@@ -92,8 +98,10 @@ def size_entry(tree: Branch, key: str) -> Value[Size] | None:
     return size
 
 
-def read_environment(tree: Tree | None) -> dict[str, Value[str]]:
+def read_environment(tree: Tree | None, unsure: Collection[str] = ()) -> dict[str, Value[str]]:
     """``environment`` as a mapping, a list of ``NAME=value``, or several merged; the last one wins.
+
+    A value is unknown that is made of variables whose value is not sure.
 
     A name without a value is taken from the variables of an included file only if it is in a
     list, which merging makes of a mapping.
@@ -106,17 +114,21 @@ def read_environment(tree: Tree | None) -> dict[str, Value[str]]:
                 if isinstance(value, Leaf):
                     text = value.go_text if value.kind != "null" else None
                     variables = value.layer.outer if part is tree else value.layer.variables
-                    found[name] = _environment_value(name, text, value, variables)
+                    found[name] = _environment_value(name, text, value, variables, unsure)
         elif isinstance(part, Leaf):
             name, equals, text = part.text.partition("=")
-            found[name] = _environment_value(name, text if equals else None, part, part.layer.variables)
+            found[name] = _environment_value(name, text if equals else None, part, part.layer.variables, unsure)
     return found
 
 
-def _environment_value(name: str, text: str | None, leaf: Leaf, variables: Variables) -> Value[str]:
+def _environment_value(
+    name: str, text: str | None, leaf: Leaf, variables: Variables, unsure: Collection[str]
+) -> Value[str]:
     """A variable of the container; without a text it is taken from the project's environment."""
     private = leaf.interpolated.private
     because = unset(leaf)
+    if other := next((used for used in leaf.interpolated.used if used in unsure), ""):
+        because = because or f"the project's example of an env file sets {other} to another value"
     if text is None:
         text = variables.get(name)
         private = True
