@@ -71,11 +71,10 @@ class _Check:
 
     def __call__(self, numbers: Sequence[int]) -> Checked:
         launches = [self.context.launches[number] for number in numbers]
-        found = Checked([finding for launch in launches for finding in self._of(launch)])
         if self._checked is not None:
-            self._done.update(launch.span.path for launch in launches)
             self._checked(len(self._done))
-        return found
+            self._done.update(launch.span.path for launch in launches)
+        return Checked([finding for launch in launches for finding in self._of(launch)])
 
     def _of(self, launch: Launch) -> Iterator[Finding]:
         """Each rule looks first at whether a launch has what it is about."""
