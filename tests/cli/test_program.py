@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import example, given
+from hypothesis import strategies as st
 
-from shmlint.cli import HOOKS, checking, main
+from shmlint.cli import FLAGS, checking
+from shmlint.cli import _without_click as without_click
 from shmlint.cli import program as cli
 from tests.cli.test_check import DIFF, TRAINER, Run, run
 from tests.project import write
+from tests.table import table
 
 __all__ = ["run"]
 
@@ -91,37 +95,46 @@ def test_a_command_imports_no_other() -> None:
         assert not others & set(done.stdout.splitlines()[-1].split())
 
 
-def test_paths_alone_mean_what_the_parser_makes_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[checking.Options] = []
+WORDS = [
+    *FLAGS, "a.yaml", "b c/*", "", "-", "--", "--format", "json", "concise", "xml", "size", "check", "--jobs", "2",
+    "-qv", "--no-such", "--help", "-h", "--select", "SHM101", "--format=json",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=5))
+@example(["check", "--force-exclude", "--", "a.yaml", "--fix", "-"])
+@example(["check", "--force-exclude", "--fix", "--", "size"])
+@example(["--format", "json", "size"])
+@example(["--fix", "--fix", "--format", "json", "--format", "text", "a.yaml"])
+def test_flags_and_paths_mean_what_the_parser_makes_of_them(words: list[str]) -> None:
+    meant: list[checking.Options] = []
 
     def note(options: checking.Options) -> int:
-        given.append(options)
+        meant.append(options)
         return 0
 
-    monkeypatch.setattr(checking, "check", note)
-    for paths in ([], ["a.yaml", "", "b c/*", "é"], ["a", "size"]):
-        monkeypatch.setattr(sys, "argv", ["shmlint", *paths])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == 0
-        CliRunner().invoke(cli.program, paths)
-        assert given == [checking.Options(tuple(paths))] * 2
-        given.clear()
-    for paths in ([], ["a.yaml", "b.yaml"]):
-        monkeypatch.setattr(sys, "argv", ["shmlint", "--format", "concise", *paths])
-        with pytest.raises(SystemExit):
-            main()
-        CliRunner().invoke(cli.program, ["--format", "concise", *paths])
-        assert given == [checking.Options(tuple(paths), format="concise")] * 2
-        given.clear()
-    for hook, fixes in HOOKS.items():
-        for paths in (["a.yaml", "--fix", "-"], ["size"]):
-            monkeypatch.setattr(sys, "argv", ["shmlint", *hook, *paths])
-            with pytest.raises(SystemExit):
-                main()
-            CliRunner().invoke(cli.program, [*hook, *paths])
-            assert given == [checking.Options(tuple(paths), fix=fixes, force_exclude=True)] * 2
-            given.clear()
+    options = without_click(words)
+    if options is not None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(checking, "check", note)
+            CliRunner().invoke(cli.program, words)
+        assert meant == [options]
+
+
+@table(
+    "words, options",
+    [
+        ([], checking.Options()),
+        (["a.yaml", "b c/*", "é"], checking.Options(("a.yaml", "b c/*", "é"))),
+        (["-q", "a.yaml", "--fix"], checking.Options(("a.yaml",), quiet=True, fix=True)),
+        (["--format", "concise", "a.yaml"], checking.Options(("a.yaml",), format="concise")),
+        (["check", "--force-exclude", "--", "-"], checking.Options(("-",), force_exclude=True)),
+        (["size"], None), (["-q", "size"], None), (["-"], None), (["--format", "xml"], None), (["--format"], None),
+        (["--help"], None), (["--jobs", "2"], None), (["-qv"], None),
+    ],
+)  # fmt: skip
+def test_flags_and_paths_need_no_parser(words: list[str], options: checking.Options | None) -> None:
+    assert without_click(words) == options
 
 
 def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,8 +144,9 @@ def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyP
     code += "atexit.register(lambda: print('click' in sys.modules)); cli.main()"
     for arguments, is_parsed in (
         ([], False), (["compose.yaml"], False), (["gone.yaml"], False), (["-V"], False), (["files"], True),
-        ([*next(iter(HOOKS)), "compose.yaml"], False), (["--format", "json", "compose.yaml"], False),
-        (["--format", "json", "files"], True), (["--format", "json", "-q"], True), (["--format", "xml"], True),
+        (["check", "--force-exclude", "--", "compose.yaml"], False), (["--format", "json", "compose.yaml"], False),
+        (["--format", "json", "files"], True), (["--format", "json", "-q"], False), (["-q", "--jobs", "1"], True),
+        (["--format", "xml"], True),
         (["--format"], True),
     ):  # fmt: skip
         done = subprocess.run(
@@ -147,9 +161,9 @@ def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_the_hook_that_repairs_loads_little(tmp_path: Path) -> None:
     write(tmp_path, {"compose.yaml": TRAINER})
     code = "import atexit, sys; from shmlint import cli; atexit.register(lambda: print(*sys.modules)); cli.main()"
-    (hook,) = (hook for hook, fixes in HOOKS.items() if fixes)
     done = subprocess.run(
-        [sys.executable, "-c", code, *hook, "compose.yaml"], capture_output=True, text=True, check=False, cwd=tmp_path,
+        [sys.executable, "-c", code, "check", "--force-exclude", "--fix", "--", "compose.yaml"],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
         env={**uncovered(), "PYTHONPATH": str(Path(__file__).parents[2])},
     )  # fmt: skip
     assert {"shmlint.fixing.fix", "click", "inspect"} & set(done.stdout.split()) == {"shmlint.fixing.fix"}
