@@ -39,7 +39,8 @@ _SILENT = _BUILTINS | frozenset(
         "getconf", "getent", "git", "git-lfs", "gpg", "groupdel", "groupmod", "groups", "gzip", "hf", "huggingface-cli",
         "id", "ifconfig", "install", "ip", "micromamba",
         "iptables", "jetson_clocks", "join", "killall", "ldconfig", "ln", "logger", "ls", "mamba", "mkdir", "mkfifo",
-        "mknod", "mktemp", "modprobe", "mountpoint", "mv", "nl", "numfmt", "nvpmodel", "openssl", "paste", "pip",
+        "mknod", "mktemp", "modprobe", "mountpoint", "mv", "nl", "numfmt", "nvidia-cuda-mps-control",
+        "nvidia-persistenced", "nvpmodel", "openssl", "paste", "pip",
         # https://github.com/rapidsai/gha-tools/blob/fc3e0ce92a3f5658e9ff7b47156dc8230ff57160/tools/rapids-logger
         "rapids-logger",
         "pip3", "pkill", "readlink", "realpath", "renice", "rev", "rm", "rmdir", "seq", "service", "setfacl", "shred",
@@ -419,6 +420,8 @@ _TERMINALS = frozenset(
      "terminator", "tilix", "urxvt", "x-terminal-emulator", "xfce4-terminal", "xterm"}
 )  # fmt: skip
 """Windows with a shell, unless they are given a program."""
+_EDITS_FROM_AFAR = frozenset({"tunnel", "serve-web"})
+"""Words with which the command line of VS Code serves an editor and its terminals."""
 _GIVES_PROGRAM = r"-e|-x|--|--(?:command|execute)(?:=.*)?"
 _OTHER_SHELLS = frozenset({"fish", "ksh", "csh", "tcsh", "xonsh", "nu", "elvish"})
 """Shells whose scripts are not read."""
@@ -485,6 +488,7 @@ def _tells(words: Sequence[str]) -> bool:
 def _waits(program: str, rest: Sequence[str]) -> bool:
     """Whether a command only keeps a container alive: what is run in it later is not known."""
     shell = program in _TERMINALS and not any(re.fullmatch(_GIVES_PROGRAM, word) for word in rest)
+    shell = shell or (program == "code" and any(word in _EDITS_FROM_AFAR for word in rest[:1]))
     follows = program == "tail" and any(re.fullmatch(_FOLLOWS, word) for word in rest)
     return shell or follows or (program == "cat" and not rest)
 
@@ -597,6 +601,8 @@ def unwrapped(words: Sequence[str]) -> tuple[str, ...]:
         program = left[0].rpartition("/")[2]
         if "=" in left[0] and left[0].partition("=")[0].isidentifier():
             left = left[1:]
+        elif left[0] == "--" and left[1:] and left[1].rpartition("/")[2] in SHELLS:
+            left = left[1:]  # `docker run IMAGE -- bash`: the shell behind the entrypoint's `exec`
         elif program in _AS_USER and "-c" in left[1:-1]:
             left = ("sh", "-c", left[left.index("-c") + 1])
         elif program in _WRAPPER_OPTIONS:

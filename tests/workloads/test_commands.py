@@ -28,7 +28,9 @@ from tests.table import table
         ("ffmpeg -i a.mp4 b.mp4", "program"), ("tool version", "probe"), ("tool version serve", "program"),
         ("jupyter kernelspec list", "probe"), ("jupyter lab", "interactive"), ("ros2 pkg list", "probe"),
         ("ros2 launch a b", "program"), ("pip-compile requirements.in", "build"), ("vcs import src", "build"),
-        ("rapids-logger 'Check GPU usage'", "silent"),
+        ("rapids-logger 'Check GPU usage'", "silent"), ("nvidia-cuda-mps-control -d", "silent"),
+        ("code tunnel --accept-server-license-terms", "interactive"), ("code serve-web", "interactive"),
+        ("code main.py", "program"),
         ("dpkg-query -l", "probe"), ("7z a a.7z a", "build"), ("python -m json.tool a.json", "probe"),
     ],
 )  # fmt: skip

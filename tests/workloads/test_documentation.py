@@ -120,6 +120,15 @@ def test_what_documentation_starts_in_a_shell_counts(tmp_path: Path) -> None:
     assert need(tmp_path, {"README.md": page}).verdict == "needed"
 
 
+@table(
+    "command, verdict",
+    [("-- bash", "needed"), ("-- /bin/bash -l", "needed"), ("-- server", "unknown"), ("--", "unknown")],
+)
+def test_a_shell_behind_dashes_for_the_entrypoint(tmp_path: Path, command: str, verdict: str) -> None:
+    page = f"```bash\ndocker run -it --gpus all own/server {command}\n```\n\n{SERVES}"
+    assert need(tmp_path, {"README.md": page}).verdict == verdict
+
+
 @table("place, verdict", [("docker", "likely"), ("examples/a", "likely"), ("examples/a/b", "unknown")])
 def test_a_readme_far_above_is_about_much_else(tmp_path: Path, place: str, verdict: str) -> None:
     files = {f"{place}/run.sh": "docker run -it --gpus all own/server bash\n", "README.md": SERVES}
