@@ -12,6 +12,7 @@ from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source, Span
+from shmlint.workloads.commands import SHELLS, unwrapped
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.requirements import named_at, named_by, named_in_file, normalised, toml
 
@@ -70,6 +71,7 @@ def _of_build(program: Program) -> Iterator[tuple[str, Evidence]]:
             yield "torch", Evidence("an image with PyTorch", Span(dockerfile, *dockerfile.line_span(line)))
     for text, line in image.runs:
         yield from _installed(text, Span(dockerfile, *dockerfile.line_span(line)), program.files)
+        yield from _by_scripts(text, program.files)
     for name, line in _of_clones(image.runs):
         yield name, Evidence(f"installs a clone of {name}", Span(dockerfile, *dockerfile.line_span(line)))
 
@@ -102,6 +104,22 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
         if local or match[1] == "sync":
             for folder in (*files.folders(), files.repository.home, files.repository.root):
                 yield from named_by(folder, files, every=every)
+
+
+def _by_scripts(text: str, files: Files) -> Iterator[tuple[str, Evidence]]:
+    """What the repository's scripts install that a RUN starts: ``RUN bash docker/setup.sh``."""
+    for words in map(unwrapped, _commands(text) if ".sh" in text else ()):
+        by_shell = bool(words) and words[0].rpartition("/")[2] in _STARTS_SCRIPT
+        started = [word for word in words[1:] if not word.startswith("-")] if by_shell else words
+        name = started[0].strip("'\"") if started else ""
+        place = files.find(name) if name.endswith((".sh", ".bash")) else None
+        source = files.repository.source(place.path) if place is not None else None
+        for match in re.finditer(r"(?m)^(?![ \t]*#)(?:[^\n]*\\\n)*[^\n]+", source.text if source is not None else ""):
+            if source is not None and "install" in match[0]:
+                yield from _installed(match[0], Span(source, match.start(), match.end()), files)
+
+
+_STARTS_SCRIPT = SHELLS | {".", "source"}
 
 
 def _of_clones(runs: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:

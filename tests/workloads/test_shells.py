@@ -133,6 +133,11 @@ def test_a_dev_container_for_code_that_only_uses_models(
         ("python:3.12", "RUN pip install tool-1.10.0-cp39.whl torchless-1.0.whl\n", "unknown"),
         ("python:3.12", "COPY wheels.txt .\nRUN pip install -r wheels.txt\n", "likely"),
         ("python:3.12", "COPY git.txt .\nRUN pip install -r git.txt\n", "likely"),
+        # Packages that a script installs which the build starts
+        ("python:3.12", "COPY . /app\nRUN cd /app && JOBS=4 /bin/bash -e /app/setup.sh\n", "likely"),
+        ("python:3.12", "WORKDIR /app\nCOPY setup.sh .\nRUN chmod +x setup.sh && ./setup.sh\n", "likely"),
+        ("python:3.12", "COPY setup.sh /tmp/setup.sh\n", "unknown"),
+        ("python:3.12", "COPY tools.sh /tmp/\nRUN sh /tmp/tools.sh\n", "unknown"),
     ],
 )
 def test_packages_decide_what_a_shell_may_need(tmp_path: Path, image: str, packages: str, verdict: str) -> None:
@@ -140,6 +145,7 @@ def test_packages_decide_what_a_shell_may_need(tmp_path: Path, image: str, packa
         "compose.yaml": compose("bash"), "requirements.txt": "torch==2.5\n",
         "Dockerfile": f"FROM {image}\n{packages}",
     }  # fmt: skip
+    files |= {"setup.sh": "pip install \\\n  numpy torch\n", "tools.sh": "# pip install torch\npip install flask\n"}
     files |= {"wheels.txt": "https://example.org/whl/torch-2.0.0-cp39.whl\n", "git.txt": f"-e git+{GIT}/trl.git@1\n"}
     assert need(tmp_path, files).verdict == verdict
 
