@@ -384,6 +384,8 @@ class _OptionReader:
         of ``$X redis`` either word may be the image.
         """
         text = word.text
+        if word.used is not None and _ARGUMENT.fullmatch(text):
+            text = word.used.text  # `image=$1`: the variable that is used tells more than a number
         if not can_be_reference(text):
             return True
         if _LITERAL_START.match(text):
@@ -468,6 +470,7 @@ _PROGRAM = re.compile(
     r"make|jupyter(?:-\w+)?|pytest|tox|pip\d?|conda|uv|poetry|npm|npx|env|exec|tail|sleep|ls|cat|echo|nvcc|cmake|tmux|sudo"
 )
 """Commands of containers; no image that people mean has such a name without a tag."""
+_ARGUMENT = re.compile(r"\$(?:\d|\{\d+\})")
 _NAMED_IMAGE = re.compile(r"(?i)image|img|tag|repo|registry|container")
 _HINTS_OPTIONS = re.compile(
     r"(?i)arg|opt|flag|param|extra|gpu|vol|mount|port|net|env|shm|ipc|runtime|device|\[[@*]\]"

@@ -131,6 +131,8 @@ def test_nerdctl() -> None:
         ("x=; if y; then x='--name z'; fi; docker run $x img a", "img", ("a",)),
         ("printf -v x '%s' '--name z'; docker run $x img a", "img", ("a",)),
         ("printf -v x %s img; docker run $x a", "img", ("a",)),
+        ("image=$1; docker run --rm ${image} train", "$1", ("train",)),
+        ('IMG="${2}"\ndocker run --rm $IMG train\n', "${2}", ("train",)),
     ],
 )
 def test_image_and_command(command: str, image: str, after: tuple[str, ...] | None) -> None:
@@ -216,6 +218,7 @@ def test_words_in_the_place_of_options_leave_it_undecided(use: str) -> None:
         "O=--rm\n. ./x\nC=\"docker run $O ubuntu\"\n$C",
         "echo --rm | xargs -I@ docker run @ ubuntu",
         "ls | parallel docker run {} ubuntu",
+        "x=$1; docker run $x IMG",
     ],
 )
 def test_what_may_hold_options_leaves_it_undecided_whatever_it_is_called(text: str) -> None:
