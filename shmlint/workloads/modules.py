@@ -96,7 +96,7 @@ _IMPORTS = re.compile(r"\bimport\b")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _WORDS = "".join(c if c.isalnum() or c == "_" else " " for c in map(chr, range(128)))
 """Translates ASCII text to its words."""
-_COMMON = frozenset({"train", "val", "tune", "run", "main", "call", "launch", "Pool", "get_context"})
+_COMMON = frozenset({"train", "test", "val", "tune", "run", "main", "call", "launch", "Pool", "get_context"})
 """The last words of calls that matter, and of many others."""
 _WITH_COMMON = frozenset({"multiprocessing", "distributed", "hydra", "detectron2", "ray", "pytest", "code"})
 """What a file names that has one of these calls."""
@@ -115,6 +115,8 @@ _TELLING = frozenset(
 _PERHAPS = (
     (frozenset({"exec", "eval"}), re.compile(r"(?<![\w.])(?:exec|eval)\(")),
     (frozenset({"train"}), re.compile(r"\.train\(\s*[^)\s]")),
+    (frozenset({"test"}), re.compile(r"\.\s*test\b")),
+    (frozenset({"test"}), re.compile(r"getattr\([^\n]*[\"']test[\"']")),
     (
         _WITH_COMMON,
         re.compile(

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from shmlint.syntax.python import Module, parse
 from tests.table import table
 from tests.workloads.cases import DOCKERFILE, HELPER, LOADER, SERVE, compose, need
+
+if TYPE_CHECKING:
+    import pytest
 
 
 @table(
@@ -51,3 +58,20 @@ def test_directories_that_a_program_adds_to_its_path(tmp_path: Path, line: str, 
 def test_imports_by_name_and_of_packages_that_may_be_there(tmp_path: Path, line: str, verdict: str) -> None:
     files = {"compose.yaml": compose("python serve.py"), "Dockerfile": DOCKERFILE, "serve.py": f"{line}\n"}
     assert need(tmp_path, files).verdict == verdict
+
+
+def test_modules_that_say_nothing_of_loaders_are_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most modules of a program are such; to parse all of them takes five times as long."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    importlib.import_module("programs").write(tmp_path, files=20, launches=0)
+    texts = {os.path.relpath(path, tmp_path): path.read_text() for path in tmp_path.rglob("*.py")}
+    parsed: list[str] = []
+
+    def noted(text: str) -> Module | None:
+        parsed.append(text)
+        return parse(text)
+
+    monkeypatch.setattr("shmlint.workloads.modules.parse", noted)
+    command = "torchrun --nproc_per_node 2 project0/train.py --workers 2"
+    assert need(tmp_path, {"compose.yaml": compose(command), "Dockerfile": DOCKERFILE, **texts}).verdict == "needed"
+    assert parsed == [texts["project0/train.py"]]
