@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence, Set
 
 from shmlint.syntax.python import Module, dotted
 from shmlint.workloads.libraries import COLLECTIVE, COUNTS, NOT_FOLLOWED, ROWS
-from shmlint.workloads.modules import Modules, is_known
+from shmlint.workloads.modules import Modules
+from shmlint.workloads.screen import is_known
 from shmlint.workloads.values import Scope
 
 

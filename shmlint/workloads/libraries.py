@@ -519,7 +519,7 @@ def _namesakes() -> Iterator[tuple[str, str]]:
     """The packages and the names in them that start workers or ranks without being told how many."""
     told = {row.call for row in ROWS if row.use == "dataloader" and row.default in (0, None) and not row.configured}
     names = WATCHED - told
-    for name in names.union(name for name in OWNERS if any(one.startswith(f"{name}.") for one in names)):
+    for name in names.union(OWNERS.intersection(one.rpartition(".")[0] for one in names)):
         module, _, last = name.rpartition(".")
         package = module.partition(".")[0]
         own = package and package not in sys.stdlib_module_names and not module.rpartition(".")[2][:1].isupper()

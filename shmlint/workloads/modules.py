@@ -6,33 +6,20 @@ import os
 import posixpath
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
 
 from shmlint.files.read import normal
 from shmlint.model.source import Source, Span
 from shmlint.syntax.python import EMPTY, parse
 from shmlint.workloads.bound import bound_calls
-from shmlint.workloads.declarations import SETTINGS_CLASSES, SETTINGS_OBJECTS, Declaration, declarations
+from shmlint.workloads.declarations import Declaration, declarations
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.libraries import (
-    COLLECTIVE,
-    COUNTS,
-    IMAGE_SIZE_CALLS,
-    IMAGE_SIZE_OPTIONS,
-    KNOWN_ITEMS,
-    NOT_FOLLOWED,
-    OWNERS,
-    ROWS,
-    VOLUME_SIZE_CALLS,
-    WATCHED,
-    harmless,
-    is_generated,
-)
+from shmlint.workloads.libraries import COLLECTIVE, OWNERS, WATCHED
 from shmlint.workloads.loaded import Loaded
-from shmlint.workloads.parts import PARTLY, is_loud
+from shmlint.workloads.parts import is_loud
 from shmlint.workloads.repository import Shared
+from shmlint.workloads.screen import is_known, only_known, put_first
 from shmlint.workloads.values import Scope
 
 _PACKAGED = frozenset({"setup.py", "pyproject.toml", "setup.cfg"})
@@ -42,11 +29,6 @@ _ADDS = r"(?m)^\s*sys\.path\.(?:append|insert)\(([^\n]{1,200})"
 _MOST_ADDED = 5
 _MOST_PARTS = 50
 """Parts of a module's name, in which a file is looked for that ends it."""
-_PUTS_FIRST = (
-    r"(?m)^[ \t]*(?:sys\.)?path\.insert\([ \t]*0[ \t]*,([^\n]{1,200})"
-    r"|^[ \t]*sys\.path(?:\[[^\]\n]{0,20}\])?[ \t]*=(?!=)([^\n]{1,200})"
-)
-"""What a program puts in front of the directories in which Python looks for modules."""
 UNPARSED = f"cannot be parsed as Python {sys.version_info[0]}.{sys.version_info[1]}, which shmlint runs on"
 """What stops at a file that is broken, or written for a later Python."""
 
@@ -78,110 +60,6 @@ def _parsed(path: str, source: Source, shared: Shared) -> Loaded | None:
 _LED_TO = WATCHED | OWNERS | COLLECTIVE
 MOST_PASSED_ON = 6
 """So many modules that import a name from one another are looked into."""
-ROW_PACKAGES = frozenset(name.partition(".")[0] for name in (*WATCHED, *COLLECTIVE))
-
-
-def is_known(package: str) -> bool:
-    """Whether what a package does is known, by its import name."""
-    known = package in harmless() or package in sys.stdlib_module_names or package in ROW_PACKAGES
-    return known or is_generated(package)
-
-
-_IMPORT = re.compile(
-    r"[ \t]*(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+import\b|import[ \t]+([A-Za-z_][\w., \t]*?)[ \t]*(?:#.*)?$)"
-)
-
-
-_IMPORTS = re.compile(r"\bimport\b")
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_WORDS = "".join(c if c.isalnum() or c == "_" else " " for c in map(chr, range(128)))
-"""Translates ASCII text to its words."""
-_COMMON = frozenset({"train", "test", "val", "tune", "run", "main", "call", "launch", "Pool", "get_context"})
-"""The last words of calls that matter, and of many others."""
-_WITH_COMMON = frozenset({"multiprocessing", "distributed", "hydra", "detectron2", "ray", "pytest", "code"})
-"""What a file names that has one of these calls."""
-_TELLING = frozenset(
-    {
-        *(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE, *NOT_FOLLOWED)), *COUNTS,
-        "YOLO",
-        *IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS, *KNOWN_ITEMS,
-        "add_argument", "add_option", "option", "Option", "environ", "putenv", "subprocess", "popen", "system",
-        "import_module", "__import__", "__defaults__", "__kwdefaults__", "__code__", "chdir",
-        "merge_from_file", "merge_from_list", "merge_from_other_cfg",
-    }
-    - _COMMON
-)  # fmt: skip
-"""Words of calls that matter, of options, and of what starts other programs."""
-_PERHAPS = (
-    (frozenset({"exec", "eval"}), re.compile(r"(?<![\w.])(?:exec|eval)\(")),
-    (frozenset({"train"}), re.compile(r"\.train\(\s*[^)\s]")),
-    (frozenset({"test"}), re.compile(r"\.\s*test\b")),
-    (frozenset({"test"}), re.compile(r"getattr\([^\n]*[\"']test[\"']")),
-    (
-        _WITH_COMMON,
-        re.compile(
-            r"torch(?:\.| import )(?:multiprocessing|distributed)|hydra|detectron2|\bray\b"
-            r"|\bpytest(?:\.| import[^\n]*\b)main\b|\bimport code\b"
-        ),
-    ),
-    (frozenset(SETTINGS_CLASSES), re.compile(rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*=")),
-    (SETTINGS_OBJECTS, re.compile(r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]")),
-    (frozenset(IMAGE_SIZE_OPTIONS), re.compile(rf"\b(?:{'|'.join(IMAGE_SIZE_OPTIONS)})\s*=\s*\d")),
-    (frozenset({"Pool", "ProcessPoolExecutor"}), re.compile(r"\b(?:import|from)[ \t]+torch")),
-    (frozenset({"modules"}), re.compile(r"\bmodules\[\s*[\"'][^\n]*\]\s*=[^=]")),
-    (
-        frozenset({"setattr", "getattr", "methodcaller", "attrgetter"}),
-        re.compile(r"methodcaller|attrgetter|\bsetattr\(|\bgetattr\((?:[^(),]|\([^()]*\)){1,200}+,\s*+[^\"'\s]"),
-    ),
-    (frozenset({"class"}), re.compile(r"\n[ \t]++\w++[ \t]*+:[^=\n]++=(?!=)[^\n]*[^,\n]\n")),
-)
-"""Words of many meanings, and what has to be there so that they matter; the last are fields of a class."""
-_LOOKED_FOR = _TELLING.union({"import"}, *(few for few, _ in _PERHAPS))
-
-
-def _only_known(text: str) -> frozenset[str] | None:
-    """The packages that a file imports, where it says nothing that matters and nothing else has to be followed.
-
-    A cheap look at the text: in doubt the answer is None, and the file is parsed.
-    """
-    if "\0" in text or len(text) > 200_000 or "DEFINE_" in text or "/dev/shm" in text or "workers" in text.lower():
-        return None
-    words = _LOOKED_FOR.intersection(text.translate(_WORDS).split() if text.isascii() else _WORD.findall(text))
-    if not words.isdisjoint(_TELLING):
-        return None
-    if any(not words.isdisjoint(few) and pattern.search(text) for few, pattern in _PERHAPS):
-        return None
-    packages: set[str] = set()
-    for line in _lines_with(text, "import") if "import" in words else ():
-        match = _IMPORT.match(line)
-        if match is not None:
-            named = match[1] or match[2]
-            packages.update(part.split()[0].partition(".")[0] for part in named.split(",") if part.strip())
-        elif _IMPORTS.search(line):
-            return None
-    if "import *" in text and not packages.isdisjoint(ROW_PACKAGES):
-        return None  # it may hand on what is not named in it
-    if not all(map(is_known, packages)) or not packages.isdisjoint(PARTLY):
-        return None
-    return frozenset(packages)
-
-
-_STORED = re.compile(r"\.(?<!self\.)([A-Za-z_]\w*+)\s*+(?:[-+*/|&]|//)?=(?!=)")
-
-
-@lru_cache(2048)  # programs load the same files
-def stored(text: str) -> frozenset[str]:
-    """The attributes that a text gives values, of other objects than its own."""
-    return frozenset(_STORED.findall(text))
-
-
-def _lines_with(text: str, word: str) -> Iterator[str]:
-    at = text.find(word)
-    while at >= 0:
-        end = text.find("\n", at)
-        line = text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
-        yield from line.splitlines()
-        at = text.find(word, end) if end >= 0 else -1
 
 
 def _imports(package: str, loaded: Loaded | None) -> bool:
@@ -217,8 +95,11 @@ class Modules:
         """Whether it does so with directories that are not written there."""
         self._folders = files.folders()
         self._roots_of: dict[str, tuple[str, ...]] = {}
-        self._own: dict[tuple[str, str], bool] = {}
+        self._own: dict[tuple[frozenset[str], str], bool] = {}
         self._files_of: dict[tuple[str, str], str | None] = {}
+        """The files of modules, by their names and the directories of those that import them."""
+        self._imported_files: dict[tuple[str, str], str | None] = {}
+        """The same, by the files that import them."""
         self._stars: dict[str, tuple[Loaded | str, ...]] = {}
         self._holders: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
         self._found_inside: dict[str, str | None] = {}
@@ -236,15 +117,15 @@ class Modules:
             if source is not None and found is None:
                 self._stop(f"{path} {UNPARSED}", None)
             self.loaded[path] = found
-            if source is not None and "path" in source.text:
-                self._put_first(source, os.path.dirname(path))
+            given = put_first(source.text) if source is not None else ()
+            if given:
+                self._put_first(given, os.path.dirname(path))
             if found is not None and found.options:
                 self._declare(found.options)
         return self.loaded[path]
 
-    def _put_first(self, source: Source, here: str) -> None:
+    def _put_first(self, given: Sequence[str], here: str) -> None:
         """Note the directories that a file of the program puts before its own."""
-        given = [one or other for one, other in re.findall(_PUTS_FIRST, source.text)]
         for text in given[:_MOST_ADDED]:
             parts = re.findall(r"""["']([\w.][\w./-]*)["']""", text)
             folder = normal(os.path.join(here, *parts))
@@ -252,10 +133,10 @@ class Modules:
                 self._first.insert(0, folder)
             else:
                 self._unsure = True
-        if given:
-            self._roots_of.clear()
-            self._files_of.clear()
-            self._own.clear()
+        self._roots_of.clear()
+        self._files_of.clear()
+        self._imported_files.clear()
+        self._own.clear()
 
     def others(self, name: str, importer: str) -> bool:
         """Whether the program may import another module by a name: code decides where Python looks for it first."""
@@ -268,21 +149,21 @@ class Modules:
     def _read(self, path: str, source: Source) -> Loaded | None:
         shared = self._repository.shared
         if path not in shared.plain:
-            shared.plain[path] = _only_known(source.text)
+            shared.plain[path] = only_known(source.text)
         packages = shared.plain[path]
         here = os.path.dirname(path)
         start = path == self._start or path in self._to_parse
-        if packages is None or start or any(self._is_own(package, here) for package in packages):
+        if packages is None or start or self._has_own(packages, here):
             return _parsed(path, source, shared)
         return Loaded(path, source, EMPTY, (), packages, {})
 
-    def _is_own(self, package: str, here: str) -> bool:
-        """Whether the repository may have a package of that name, for a file of a directory."""
-        known = self._own.get((package, here))
-        if known is None:
-            known = bool(self._holding(package, self._roots(here)))
-            self._own[package, here] = known
-        return known
+    def _has_own(self, packages: frozenset[str], here: str) -> bool:
+        """Whether the repository may have one of some packages, for a file of a directory."""
+        key = packages, here
+        if key not in self._own:
+            roots = self._roots(here)
+            self._own[key] = any(self._holding(package, roots) for package in packages)
+        return self._own[key]
 
     def is_package(self, name: str, importer: str) -> bool:
         """Whether a name leads to a module of the repository, or into a directory that has modules."""
@@ -309,7 +190,10 @@ class Modules:
 
     def file_of(self, name: str, importer: str) -> str | None:
         """The repository's file of a dotted name as one file imports it."""
-        return self._found_from(name, os.path.dirname(importer))
+        asked = name, importer
+        if asked not in self._imported_files:
+            self._imported_files[asked] = self._found_from(name, os.path.dirname(importer))
+        return self._imported_files[asked]
 
     def _found_from(self, name: str, here: str) -> str | None:
         asked = name, here
@@ -521,6 +405,11 @@ class Modules:
                         pending.append(inner[0])
             known = self._stars[loaded.path] = tuple(found.values())
         return known
+
+    def starred(self, loaded: Loaded) -> Iterator[Loaded]:
+        """Those of them that lie in the repository and were parsed."""
+        stars = (self.loaded[star.path] for star in self.stars(loaded) if not isinstance(star, str))
+        return (star for star in stars if star is not None and star.module is not EMPTY)
 
     def outside(self, name: str, loaded: Loaded) -> str:
         """The dotted name outside of the repository that a name in a module leads to, also by ``import *``.

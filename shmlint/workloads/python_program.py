@@ -453,7 +453,7 @@ def _row_of_name(name: str) -> Row | None:
 
 def _environment(loaded: Loaded) -> Iterator[tuple[str, str, Span]]:
     """``os.environ["NAME"] = "value"`` anywhere in a module."""
-    if "environ" not in loaded.source.text:
+    if not loaded.module.nodes or "environ" not in loaded.source.text:
         return
     for node in loaded.module.nodes:
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):

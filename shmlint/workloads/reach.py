@@ -45,7 +45,7 @@ from shmlint.workloads.libraries import (
 from shmlint.workloads.lineage import plain
 from shmlint.workloads.loaded import Conditions, Loaded, extending
 from shmlint.workloads.module_paths import ModulePaths
-from shmlint.workloads.modules import UNPARSED, Modules, is_known, stored
+from shmlint.workloads.modules import UNPARSED, Modules
 from shmlint.workloads.named_modules import ANY, NamedModules, is_compiled
 from shmlint.workloads.options import Options
 from shmlint.workloads.parsed import note_parsed
@@ -53,6 +53,7 @@ from shmlint.workloads.parts import KNOWN, PARTLY
 from shmlint.workloads.passing import DISPATCHERS, passed_call
 from shmlint.workloads.program import Entry
 from shmlint.workloads.repository import Shared
+from shmlint.workloads.screen import is_known, stored
 from shmlint.workloads.started import commands_of, starts
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Scope, text_of
 
@@ -257,11 +258,12 @@ class Walker:
         """What ``partial`` gives a name that other modules may call, too."""
         modules = [loaded for loaded in self.modules.loaded.values() if loaded is not None]
         pairs = [(one, name, call) for one in modules for name, call in one.bound.items()]
+        if not pairs:
+            return
         imported = {target.rpartition(".")[2] for one in modules for target in one.module.imports.values()}
-        if pairs:  # `other.make()`, `getattr(other, "make")`
-            parts = [part for one in modules for part in ast.walk(one.module.tree)]
-            imported.update(part.attr for part in parts if isinstance(part, ast.Attribute))
-            imported.update(text_of(part.value) for part in parts if isinstance(part, ast.Constant))
+        parts = [part for one in modules for part in ast.walk(one.module.tree)]  # `other.make()`
+        imported.update(part.attr for part in parts if isinstance(part, ast.Attribute))
+        imported.update(text_of(part.value) for part in parts if isinstance(part, ast.Constant))
         for loaded, name, call in pairs:
             stars = any(loaded in self.modules.stars(one) for one in modules if one.module.stars)
             if stars or name in imported or self._found or self._evaluated:
@@ -274,7 +276,7 @@ class Walker:
     def _find_in_owners(self) -> None:
         """The methods of packages that matter, where code puts their names together: ``getattr(model, mode)()``."""
         made = OWNERS.intersection(site.name for site in self.sites) if self._found else ()
-        rows = sorted(row.call for row in ROWS if row.call.rpartition(".")[0] in made)
+        rows = sorted(row.call for row in ROWS if row.call.rpartition(".")[0] in made) if made else ()
         for name, scope in self._found if rows else ():
             patterns = self._names_of_modules.written(name, scope) or [ANY]
             for full in (full for full in rows if any(fnmatchcase(full.rpartition(".")[2], one) for one in patterns)):
@@ -491,9 +493,8 @@ class Walker:
             if found is not None and found[1]:
                 self._reach(found[0], found[1], certain=certain, depth=depth + 1)
         elif depth < 10:
-            for star in self.modules.stars(loaded):
-                inner = self.modules.load(star.path) if not isinstance(star, str) else None
-                if inner is not None and (head in inner.module.definitions or head in inner.module.imports):
+            for inner in self.modules.starred(loaded):
+                if head in inner.module.definitions or head in inner.module.imports:
                     self._reach(inner, name, certain=certain, depth=depth + 1)
 
     def _reach_class(self, loaded: Loaded, node: ast.ClassDef, certain: bool) -> None:
