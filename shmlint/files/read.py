@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from functools import lru_cache
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Source, Span
@@ -40,6 +41,7 @@ LONGEST_PATH = 4_096
 """Characters of a path that Linux takes (PATH_MAX); a Dockerfile's WORKDIR may make it longer with every line."""
 
 
+@lru_cache(4096)  # the same few paths are asked for again and again
 def normal(path: str) -> str:
     """A path as it is printed and compared: normalised, with ``/``."""
     return os.path.normpath(path).replace(os.sep, "/")

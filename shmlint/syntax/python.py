@@ -112,14 +112,18 @@ _LEAVES = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Pass, ast.
 """Nodes without parts that anybody looks at, and of which there are many."""
 
 
+_NO_PARTS = _LEAVES | {int, str, type(None)}
+"""What else nodes have: their places, names, and parts that are not there."""
+
+
 def inner(node: ast.AST) -> list[ast.AST]:
     """The parts of a node, without leaves."""
     found: list[ast.AST] = []
-    for field in node._fields:
-        value = getattr(node, field, None)
-        if type(value) is list:
-            found += [item for item in value if isinstance(item, ast.AST) and type(item) not in _LEAVES]
-        elif isinstance(value, ast.AST) and type(value) not in _LEAVES:
+    for value in vars(node).values():
+        kind = type(value)
+        if kind is list:
+            found += [item for item in value if type(item) not in _NO_PARTS]
+        elif kind not in _NO_PARTS and isinstance(value, ast.AST):
             found.append(value)
     return found
 
@@ -235,6 +239,8 @@ def _too_deep(text: str) -> bool:
 
 def dotted(node: ast.expr) -> str:
     """``a.b.c`` of an expression; what is before a call or a subscript is left out (``?.c``)."""
+    if isinstance(node, ast.Name):
+        return node.id
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -112,17 +112,23 @@ class Modules:
         if path not in self.loaded:
             path = normal(path)
         if path not in self.loaded:
-            source = self._repository.source(path)
-            found = self._read(path, source) if source is not None else None
-            if source is not None and found is None:
-                self._stop(f"{path} {UNPARSED}", None)
-            self.loaded[path] = found
-            given = put_first(source.text) if source is not None else ()
-            if given:
-                self._put_first(given, os.path.dirname(path))
-            if found is not None and found.options:
-                self._declare(found.options)
+            self.loaded[path] = self._first_load(path)
         return self.loaded[path]
+
+    def _first_load(self, path: str) -> Loaded | None:
+        source = self._repository.source(path)
+        if source is None:
+            return None
+        here = os.path.dirname(path)
+        found = self._read(path, source, here)
+        if found is None:
+            self._stop(f"{path} {UNPARSED}", None)
+        elif found.options:
+            self._declare(found.options)
+        given = put_first(source.text)
+        if given:
+            self._put_first(given, here)
+        return found
 
     def _put_first(self, given: Sequence[str], here: str) -> None:
         """Note the directories that a file of the program puts before its own."""
@@ -146,16 +152,16 @@ class Modules:
         folders = (*self._roots(here), *map(normal, self._repository.folders_in(start)))
         return len(self._holding(name.partition(".")[0], tuple(dict.fromkeys(folders)))) > 1
 
-    def _read(self, path: str, source: Source) -> Loaded | None:
+    def _read(self, path: str, source: Source, here: str) -> Loaded | None:
         shared = self._repository.shared
-        if path not in shared.plain:
-            shared.plain[path] = only_known(source.text)
-        packages = shared.plain[path]
-        here = os.path.dirname(path)
-        start = path == self._start or path in self._to_parse
-        if packages is None or start or self._has_own(packages, here):
+        plain = shared.plain.get(path)
+        if path not in shared.plain or (plain is not None and plain.source is not source):
+            packages = only_known(source.text)
+            plain = Loaded(path, source, EMPTY, (), packages, {}) if packages is not None else None
+            shared.plain[path] = plain
+        if plain is None or path == self._start or path in self._to_parse or self._has_own(plain.packages, here):
             return _parsed(path, source, shared)
-        return Loaded(path, source, EMPTY, (), packages, {})
+        return plain
 
     def _has_own(self, packages: frozenset[str], here: str) -> bool:
         """Whether the repository may have one of some packages, for a file of a directory."""
@@ -341,7 +347,7 @@ class Modules:
     def _added(self, start: str) -> list[str]:
         """The directories beside the program that it adds to ``sys.path`` itself."""
         source = self._repository.peek(self._start)
-        calls = re.findall(_ADDS, source.text) if source is not None else []
+        calls = re.findall(_ADDS, source.text) if source is not None and "sys.path" in source.text else []
         texts = (re.findall(r"""["']([\w.][\w./-]*)["']""", call) for call in calls[:_MOST_ADDED])
         folders = (normal(os.path.join(start, *parts)) for parts in texts if parts)
         return [folder for folder in folders if self._repository.is_dir(folder)]

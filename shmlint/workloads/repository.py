@@ -102,8 +102,8 @@ class Shared:
         """The names of the Dockerfiles of directories, by the root and the path."""
         self.listed: dict[tuple[str, str], frozenset[str]] = {}
         """The names of what directories hold, by the root and the path."""
-        self.plain: dict[str, frozenset[str] | None] = {}
-        """The packages that Python files import which say nothing that matters; None for all other files."""
+        self.plain: dict[str, Loaded | None] = {}
+        """Python files that say nothing that matters, which are not parsed; None for all other files."""
         self.modules: dict[str, Loaded] = {}
         """Python files that were read, by their paths."""
         self.names: dict[tuple[str | None, str, str], tuple[str, ...]] = {}
