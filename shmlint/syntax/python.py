@@ -138,9 +138,9 @@ def walk(tree: ast.AST) -> list[ast.AST]:
 
 def _changed(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
     for node in nodes:
-        if isinstance(node, ast.Global):
+        if type(node) is ast.Global:
             yield from node.names
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        elif type(node) is ast.AugAssign and isinstance(node.target, ast.Name):
             yield node.target.id
 
 
@@ -149,11 +149,11 @@ def _imports(nodes: tuple[ast.AST, ...]) -> tuple[dict[str, str], dict[str, tupl
     found: dict[str, list[str]] = {}
     stars: list[str] = []
     for node in nodes:
-        if isinstance(node, ast.Import):
+        if type(node) is ast.Import:
             for name in node.names:
                 top = name.name.partition(".")[0]
                 found.setdefault(name.asname or top, []).append(name.name if name.asname else top)
-        elif isinstance(node, ast.ImportFrom):
+        elif type(node) is ast.ImportFrom:
             base = "." * node.level + (node.module or "")
             for name in node.names:
                 if name.name == "*":
@@ -175,7 +175,7 @@ def _names(
     """What a module defines, further definitions of the same names, and the values it gives its names."""
     inside: _Definitions = {}
     for node in nodes:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if type(node) is ast.FunctionDef or type(node) is ast.AsyncFunctionDef:
             for inner in _top(node.body):
                 if isinstance(inner, Definition):
                     inside.setdefault(inner.name, inner)
@@ -201,13 +201,19 @@ def _names(
     return definitions, others, constants
 
 
+_BLOCKS = frozenset(
+    {ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match}
+)
+"""Statements with others inside, which run where they stand."""
+
+
 def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a module, those in its branches too."""
     pending = list(reversed(body))
     while pending:
         statement = pending.pop()
         yield statement
-        if isinstance(statement, Definition):
+        if type(statement) not in _BLOCKS:
             continue
         for name in ("body", "orelse", "handlers", "finalbody", "cases"):
             for inner in reversed(getattr(statement, name, ())):

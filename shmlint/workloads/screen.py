@@ -52,7 +52,6 @@ _PERHAPS = (
     (frozenset({"exec", "eval"}), r"(?<![\w.])(?:exec|eval)\("),
     (frozenset({"train"}), r"\.train\(\s*[^)\s]"),
     (frozenset({"test"}), r"\.\s*test\b"),
-    (frozenset({"test"}), r"getattr\([^\n]*[\"']test[\"']"),
     (
         _WITH_COMMON,
         r"torch(?:\.| import )(?:multiprocessing|distributed)|hydra|detectron2|\bray\b"
@@ -65,7 +64,7 @@ _PERHAPS = (
     (frozenset({"modules"}), r"\bmodules\[\s*[\"'][^\n]*\]\s*=[^=]"),
     (
         frozenset({"setattr", "getattr", "methodcaller", "attrgetter"}),
-        r"methodcaller|attrgetter|\bsetattr\(|\bgetattr\((?:[^(),]|\([^()]*\)){1,200}+,\s*+[^\"'\s]",
+        r"methodcaller|attrgetter|\bsetattr\(|\bgetattr\((?:[^(),]|\([^()]*\)){1,200}+,\s*+(?:[^\"'\s]|[\"']test[\"'])",
     ),
     (frozenset({"class"}), r"\n[ \t]++\w++[ \t]*+:[^=\n]++=(?!=)[^\n]*[^,\n]\n"),
 )
