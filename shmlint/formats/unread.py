@@ -21,9 +21,11 @@ class _Language(NamedTuple):
     """What is not read, and how a container is started there: each pattern's group ``start`` is where."""
 
     what: str
-    patterns: tuple[str, ...]
+    patterns: tuple[str, ...] = ()
     with_gpu: bool = True
     """Only starts with a GPU are reported, because a program may also start containers for its tests."""
+    lines: tuple[str, ...] = ()
+    """Patterns of whole lines, which are looked for only where a line names an engine."""
 
 
 _IN_SCRIPT = (
@@ -32,7 +34,7 @@ _IN_SCRIPT = (
 )
 _RUN = r"[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+[-\\]"
 _IN_DOCUMENT = rf"(?<![\w./-])(?P<start>{ENGINE}){_RUN}"
-_IN_YAML = rf"(?m)^(?![ \t]*#)(?>[^\n#]*?(?<![\w./-])(?P<start>{ENGINE}){_RUN})"
+_IN_YAML = rf"(?![ \t]*#)(?>[^\n#]*?(?<![\w./-])(?P<start>{ENGINE}){_RUN})"
 _QUOTE = "[\"'`]"
 _SUBCOMMAND = rf"{_QUOTE}(?:container{_QUOTE}[ \t]*,[ \t]*{_QUOTE})?(?:run|create){_QUOTE}"
 _IN_PROGRAM = (
@@ -43,10 +45,10 @@ _IN_PROGRAM = (
     r"(?P<start>\b(?:containers\.(?:run|create)|ContainerCreate|createContainer|create_container|docker\.run)\()",
 )
 _BLOCKS = (
-    r'(?P<start>\bresource[ \t]+"docker_container")', r'(?P<start>\bdriver[ \t]*=[ \t]*"docker")', _IN_YAML,
+    r'(?P<start>\bresource[ \t]+"docker_container")', r'(?P<start>\bdriver[ \t]*=[ \t]*"docker")',
     r'(?m)^[ \t]*limits[ \t]*=?[ \t]*\{[^}]{0,500}?(?P<start>"nvidia\.com/gpu")[ \t]*[=:][ \t]*"?[1-9$a-z]',
 )  # fmt: skip
-_PLAYBOOK = r"(?m)^[ \t]*(?:-[ \t]+)?(?:[a-z]+\.[a-z]+\.)?(?P<start>(?:docker|podman)_container)[ \t]*:"
+_PLAYBOOK = r"[ \t]*(?:-[ \t]+)?(?:[a-z]+\.[a-z]+\.)?(?P<start>(?:docker|podman)_container)[ \t]*:"
 _WORKFLOW = _Language(
     "workflows of other tools are",
     (
@@ -60,9 +62,9 @@ _CONDOR = _Language("HTCondor's submit files are", (r"(?mi)^[ \t]*(?P<start>requ
 _SCRIPTS = _Language("scripts of PowerShell are", (_IN_SCRIPT,), False)
 _BATCH = _Language("scripts of the Windows command line are", (_IN_SCRIPT,), False)
 _ASCIIDOC = _Language("AsciiDoc is", (_IN_DOCUMENT,), False)
-_SETTINGS = _Language("the commands of other tools' settings are", (_IN_YAML,), False)
+_SETTINGS = _Language("the commands of other tools' settings are", (), False, (_IN_YAML,))
 _TEXT = _Language("a text that is no Markdown is", (_IN_DOCUMENT,), False)
-_TERRAFORM = _Language("Terraform and Nomad are", _BLOCKS)
+_TERRAFORM = _Language("Terraform and Nomad are", _BLOCKS, lines=(_IN_YAML,))
 
 _LANGUAGES = {
     "ps1": _SCRIPTS, "psm1": _SCRIPTS, "bat": _BATCH, "cmd": _BATCH, "adoc": _ASCIIDOC, "asciidoc": _ASCIIDOC,
@@ -74,12 +76,12 @@ _LANGUAGES = {
     "tf": _TERRAFORM, "hcl": _TERRAFORM, "nomad": _TERRAFORM,
 }  # fmt: skip
 """By the ending of a file, or the name of one that has none."""
-_PLAYBOOKS = _Language("playbooks and commands in other tools' YAML are", (_PLAYBOOK, _IN_YAML))
+_PLAYBOOKS = _Language("playbooks and commands in other tools' YAML are", lines=(_PLAYBOOK, _IN_YAML))
 _VALUES = _Language(
     "the values of a Helm chart are", (r"(?m)^[ \t]*[\"']?(?P<start>nvidia\.com/gpu)[\"']?:[ \t]*[\"']?[1-9]",)
 )
 _PROGRAMS = _Language("the commands of programs are", _IN_PROGRAM)
-_MANIFESTS = _Language("container starts in a manifest's scripts are", (_IN_YAML,))
+_MANIFESTS = _Language("container starts in a manifest's scripts are", lines=(_IN_YAML,))
 
 _NEAR = 1500
 """Characters of a start in which its request for a GPU is looked for."""
@@ -111,14 +113,27 @@ def _starts(source: Source, language: _Language | None = None) -> Iterator[NotRe
     language = language or _language(source.path.lower())
     found = sorted(
         match.span("start")
-        for pattern in language.patterns
-        for match in re.finditer(pattern, source.text)
+        for match in (
+            *(match for pattern in language.patterns for match in re.finditer(pattern, source.text)),
+            *_in_lines(language.lines, source.text),
+        )
         if language.with_gpu or _OTHER.search(match[0]) is None
     )
     if language.with_gpu:
         found = list(_with_gpu(source.text, found))
     for start, end in found:
         yield NotRead(Span(source, start, end), f"{language.what} not read", "unsupported", whole=start == found[0][0])
+
+
+def _in_lines(patterns: Sequence[str], text: str) -> Iterator[re.Match[str]]:
+    """What patterns of whole lines match: most lines name no engine."""
+    compiled = [re.compile(pattern) for pattern in patterns]
+    previous = -1
+    for named in re.finditer("|".join(ENGINES), text) if patterns else ():
+        line = text.rfind("\n", 0, named.start()) + 1
+        if line > previous:
+            previous = line
+            yield from filter(None, (pattern.match(text, line) for pattern in compiled))
 
 
 def _language(path: str) -> _Language:
