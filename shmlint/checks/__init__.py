@@ -15,11 +15,15 @@ from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.rules import Context, all_rules, selected
 
-ALONE = 0.1
-"""Seconds that one process checks launches before others may help it."""
+ALONE = 0.2
+"""Seconds of the processor in which one process checks launches before others may help it.
 
-WORTH = 0.2
-"""Seconds that the rest has to take at this pace; less is done sooner than other processes begin."""
+The modules of what launches run are imported in them; others that begin sooner would import them too.
+"""
+
+WORTH = 0.7
+"""Seconds that the rest has to take at this pace. Another process copies the memory that it uses and its results
+are sent back, so all of them together take longer for less than this, and it is done little sooner."""
 
 _PORTIONS = 16
 """For each process: those that one process is given ahead are few of them."""
@@ -35,10 +39,10 @@ def findings(context: Context, jobs: int = 1, checked: Callable[[int], None] | N
     check = _Check(context, checked)
     repository = context.repository
     several = jobs > 1 and sys.platform == "linux"
-    start, count = time.monotonic(), len(context.launches)
+    start, count = time.process_time(), len(context.launches)
     files = [list(group) for _, group in groupby(range(count), lambda n: context.launches[n].span.path)]
     for i, numbers in enumerate(files):
-        past = time.monotonic() - start if several else 0.0
+        past = time.process_time() - start if several else 0.0
         if repository is not None and past > ALONE and past * (count - numbers[0]) > WORTH * max(numbers[0], 1):
             return found + _shared(check, repository.workspace, _portions(files[i:], jobs * _PORTIONS), jobs)
         found += check(numbers).findings
