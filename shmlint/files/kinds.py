@@ -44,8 +44,12 @@ def _may_be_compose(content: bytes) -> bool:
 
     Charts (``compose-values.yaml``), manifests and workflows are called so too.
     """
-    keys = set(re.findall(_TOP_LEVEL_KEY, content))
-    return keys <= _COMPOSE_KEYS or any(key in _STARTS_WITH or key.startswith(b"x-") for key in keys)
+    others = False
+    for found in re.finditer(_TOP_LEVEL_KEY, content):
+        if found[1] in _STARTS_WITH or found[1].startswith(b"x-"):
+            return True
+        others = others or found[1] not in _COMPOSE_KEYS
+    return not others
 
 
 _API_VERSION = rb"""(?m)^(?:\xef\xbb\xbf)?[ \t{]*["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z{]"""

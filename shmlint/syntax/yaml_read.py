@@ -29,8 +29,8 @@ _NO_TEXT = frozenset({"", "null", "true", "false"})
 
 _ODD = ("\t", "\x85", "\u2028", "\u2029", "\ufeff", "\n%", "\n...")
 _ODD_HEAD = ("%", "...")
-# Each begins with the character that is rare, so that a long text is passed over quickly.
-_ODD_PATTERNS = (r"[|>][-+\d]*+#", r"\r(?!\n)")
+# Each begins with one character that is rare, so that a long text is passed over quickly.
+_ODD_PATTERNS = (r"\|[-+\d]*+#", r">[-+\d]*+#", r"\r(?!\n)")
 _ODD_TOKENS = (
     r"\n[ ]*+(?P<at>[&!])",
     r"""(?P<at>:)(?:(?<=["']:)(?=\S)|\s*+(?:#[^\n]*+\n\s*+){0,20}+[\],}])""",
@@ -38,7 +38,8 @@ _ODD_TOKENS = (
 )
 """Odd unless they are in a comment or a text, but for plain texts in flow style."""
 _ODD_NAMES = (
-    r"(?P<at>[&*])(?<![^\s,:\[{-][&*])[\w-]++(?=[^\s\w,\]}-])",
+    r"(?P<at>&)(?<![^\s,:\[{-]&)[\w-]++(?=[^\s\w,\]}-])",
+    r"(?P<at>\*)(?<![^\s,:\[{-]\*)[\w-]++(?=[^\s\w,\]}-])",
     r"(?P<at>!)(?<![^\s,:\[{-]!)(?!(?:!?[\w-]++)?(?:\s|\Z))",
 )
 """Odd unless they are in a comment or a text, behind its first character."""

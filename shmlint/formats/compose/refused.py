@@ -37,7 +37,7 @@ def refused(document: Document, layer: Layer) -> Iterator[Problem]:
                 stack.append((value, f"{path}.{name.value}" if isinstance(name, Scalar) else path))
         elif isinstance(node, SequenceNode):
             stack += ((item, f"{path}[{at}]") for at, item in reversed(list(enumerate(node.items))))
-        else:
+        elif node.tag is not None or (isinstance(node, Scalar) and "${" in node.value):
             leaf = layer.tree(node)
             if isinstance(leaf, Leaf) and (reason := _value_fault(leaf, path.removeprefix("."))):
                 yield Problem(leaf.span, reason, facts=("value", path))
