@@ -15,7 +15,6 @@ from shmlint.files.read import LONGEST_PATH, normal
 from shmlint.model.launch import Bind, Build, Launch, Value
 from shmlint.model.record import NamedTuple
 from shmlint.workloads.repository import Repository
-from shmlint.workloads.script_directory import from_directory, has_moved
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -395,6 +394,8 @@ def _mounted(bind: Bind, gone_to: _Gone, repository: Repository, launch: Launch)
 
 def _own_directory(text: str, launch: Launch, repository: Repository) -> str | None:
     """The directory that a script surely means: from its own one, or from the top of the repository."""
+    from shmlint.workloads.script_directory import from_directory, has_moved  # few runs need it
+
     top = re.match(r"\"?\$\(git rev-parse --show-toplevel(?: 2> ?/dev/null)?\)\"?((?:/[\w.@+-]+)*)/?\"?$", text)
     if top is not None:
         known = any(there(os.path.join(repository.root, ".git")) for there in (repository.is_dir, repository.is_file))

@@ -164,10 +164,8 @@ class Local:
             return [(layer, tree) for layer, tree in trees if isinstance(tree, Branch)]
 
         if not self._variables:
-            from hashlib import sha256
-
             written = repr((sorted(variables.items()), sorted(outer.items())))
-            self._variables = sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
+            self._variables = written.encode("utf-8", "surrogatepass").hex()  # a path would be made normal
         known = self.workspace.once(_ROOTS, f"{self._variables}\n{path}", make)
         # A layer notes what a tag is about where it comes across one.
         return make(self.workspace) if any(layer.tagged for layer, _ in known) else known

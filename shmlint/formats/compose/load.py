@@ -153,7 +153,6 @@ def _included(inclusion: _Inclusion, variables: Variables, outer: Variables, way
     It is read once for a run: two files may be included in each file, and double with each, and each file of a chain
     is also read by itself. What lies too deep below the file that it is first read for is unknown for the others too.
     """
-    from hashlib import sha256
 
     def load(files: Workspace) -> Project:
         included = Project(inclusion.files, inclusion.directory)
@@ -164,7 +163,8 @@ def _included(inclusion: _Inclusion, variables: Variables, outer: Variables, way
 
     key = repr((inclusion.files, inclusion.directory, sorted(variables.items()), sorted(outer.items())))
     try:
-        return way.workspace.once(_INCLUDED, sha256(key.encode("utf-8", "surrogatepass")).hexdigest(), load)
+        # In letters, because a path would be made normal.
+        return way.workspace.once(_INCLUDED, key.encode("utf-8", "surrogatepass").hex(), load)
     except _InCircle as circle:
         return circle.project
 
