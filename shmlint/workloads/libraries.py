@@ -58,6 +58,8 @@ _DETECTRON_TESTS = (
     *(f"detectron2.data.{module}build_detection_test_loader" for module in ("", "build.")),
 )  # fmt: skip
 """What makes loaders of detectron2's configuration without a trainer that is made."""
+_FASTAI1 = "https://github.com/fastai/fastai1/blob/15bc02c61673400178fbdaf3417485755c299561/fastai/data_block.py#L548"
+_DEEPSPEED = "https://github.com/deepspeedai/DeepSpeed/blob/edaa7221267243c7be7fb49c5d5f5c4fb97b4641/deepspeed/runtime/dataloader.py#L88"
 RAY_SOURCE = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251bacf9d1eb33417d/python/ray/_private/services.py"
 _DASK_CUDA = "https://github.com/rapidsai/dask-cuda/blob/63a1ea9712fe54facb5e045dd19dc8ffeb6c1086/docs/source/ucx.rst?plain=1#L161"
 _HUGECTR = "https://github.com/NVIDIA-Merlin/HugeCTR/blob/00104a05ba2772b8be79522ad8cb85b1a305b20c/docs/source/api/python_interface.md"
@@ -214,8 +216,8 @@ ROWS: tuple[Row, ...] = (
           ("SegmentationDataLoaders", "label_func"),
           ("ImageDataBunch", "folder name_func name_re df csv lists"),
       ) for how in made.split()),
-    Row("databunch", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
-    Row("deepspeed.initialize", "dataloader", "num_local_io_workers", -1, MANY, "batch_size", -1, None),
+    Row("databunch", "dataloader", "num_workers", -1, MANY, "bs", -1, 64, (), _FASTAI1),
+    Row("deepspeed.initialize", "dataloader", "num_local_io_workers", -1, MANY, "batch_size", -1, None, (), _DEEPSPEED),
     Row("mxnet.gluon.data.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, None),
     Row("dgl.dataloading.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", 6, 1, (),
         f"{_DGL}/dataloading/dataloader.py#L788"),

@@ -42,12 +42,14 @@ def figures() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
 
 SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) ?([kmgt])(?:i?b)?(?![\w])", re.IGNORECASE)
 PRODUCT = re.compile(r"(\d+) \* 1024 \* 1024 \* 1024")
+BYTES = re.compile(r"shm[-_]size\W{1,4}(\d{7,})(?!\w)")
 UNITS = {"k": 1024, "m": 1024**2, "g": GIB, "t": 1024 * GIB}
 
 
 def sizes_in(text: str) -> set[float]:
     """The sizes a text names, in bytes: 8g, 8GB, 8 GB, 1024m, 10.24gb."""
     found = {float(number) * UNITS[unit.lower()] for number, unit in SIZE.findall(text)}
+    found.update(int(number) for number in BYTES.findall(text))
     return found | {int(number) * GIB for number in PRODUCT.findall(text)}
 
 
@@ -56,6 +58,7 @@ def test_sizes_are_found_in_quotes() -> None:
         "--shm-size=8g": {8 * GIB}, "16 GB of shared memory": {16 * GIB}, 'shm_size: "1024mb"': {GIB},
         "128MB is fine": {128 * 1024**2}, "| 16G |": {16 * GIB}, "--shm-size 2g --ipc=host": {2 * GIB},
         "stack=67108864": set(), "v0.2.4-AVX512": set(), "use 1G of Shared Memory": {GIB}, "3D": set(), "8gpus": set(),
+        '"shm_size": 134217728': {128 * 1024**2}, "shm_size: 1024": set(),
         "${SHM:-8gb}": {8 * GIB}, "6 * 1024 * 1024 * 1024": {6 * GIB},
     }  # fmt: skip
     for text, sizes in cases.items():
@@ -69,14 +72,38 @@ def test_every_figure_has_a_basis() -> None:
             assert basis["basis"] in ("documented", "measured", "computed"), place
 
 
+FIXED = re.compile(r"/(blob|tree)/[0-9a-f]{7,40}(/|$)|/(issues|pull)/\d+|docs\.nvidia\.com/.*/\d+\.\d+\.\d+")
+
+
+def fault_of(size: str, basis: dict[str, Any], entry: dict[str, Any]) -> str:
+    """What is wrong with a figure that is called documented."""
+    quote, source = basis.get("quote", entry["quote"]), basis.get("source", entry["source"])
+    if parse_compose(size) not in sizes_in(quote):
+        return f"{size} is not in “{quote}”"
+    return "" if FIXED.search(source) else f"{source} has no fixed revision"
+
+
 def test_a_documented_figure_is_in_its_quote_at_a_fixed_revision() -> None:
-    fixed = re.compile(r"/(blob|tree)/[0-9a-f]{7,40}(/|$)|/(issues|pull)/\d+|docs\.nvidia\.com/.*/\d+\.\d+\.\d+")
-    for place, size, basis, entry in figures():
-        if basis["basis"] != "documented":
-            continue
-        quote, source = basis.get("quote", entry["quote"]), basis.get("source", entry["source"])
-        assert parse_compose(size) in sizes_in(quote), f"{place}: {size} is not in “{quote}”"
-        assert fixed.search(source), f"{place}: {source}"
+    faults = {
+        place: fault_of(size, basis, entry)
+        for place, size, basis, entry in figures() if basis["basis"] == "documented"
+    }  # fmt: skip
+    assert {place: fault for place, fault in faults.items() if fault} == {}
+
+
+def test_a_figure_that_its_quote_does_not_hold_is_found() -> None:
+    entry = {"quote": "docker run --shm-size=8g", "source": "https://github.com/o/n/blob/0123456789ab/README.md"}
+    assert fault_of("8gb", {}, entry) == ""
+    assert "16gb is not in" in fault_of("16gb", {}, entry)
+    assert "8gb is not in" in fault_of("8gb", {"quote": "more memory", "source": entry["source"]}, entry)
+    assert "no fixed revision" in fault_of("8gb", {}, entry | {"source": "https://github.com/o/n/blob/main/README.md"})
+
+
+def test_every_entry_was_read_in_a_source_of_its_own() -> None:
+    """The words of it, or where a project says nothing of shared memory all of it, and the notes say so."""
+    for entry in ENTRIES:
+        assert entry["verified"] and entry["source"], entry["id"]
+        assert entry["quote"] or (FIXED.search(entry["source"]) and entry["notes"]), entry["id"]
 
 
 def test_a_figure_of_ours_is_a_power_of_two_and_says_why() -> None:
