@@ -21,12 +21,18 @@ _QUIET_PACKAGES = frozenset(
         "baselines",
         # https://github.com/facebookresearch/fairscale/blob/146f160241651e1211c4247979f159a4ef43b54a/fairscale
         "fairscale",
+        # https://github.com/serengil/deepface/blob/243209fd7b46ecdecf72665cc25219f6e8181f25/deepface: it only predicts
+        "deepface",
         # habitat-lab 0.3.320260507
         "habitat",
         # lhotse 1.33.0
         "lhotse",
         # https://github.com/schrodinger/pymol-open-source/blob/9b9cd6fb7ba8df68863fa03f0efa0c7270aec9ad/modules/pymol
         "pymol",
+        # https://github.com/cthoyt/pystow/blob/84a7695751b4bf5ea55048dd062b378e995f43f4/src/pystow; its command is loud
+        "pystow",
+        # https://github.com/CompVis/taming-transformers/blob/3ba01b241669f5ade541ce990f7650a3b8f65318/taming: no loader
+        "taming",
         # torchgeo 0.8.1; the rows of its datamodules decide
         "torchgeo",
         # https://github.com/DeepGraphLearning/torchdrug/blob/6066fbd82360abb5f270cba1eca560af01b8cc90/torchdrug/core/engine.py
@@ -77,6 +83,8 @@ _LOUD = frozenset(
         "monai.apps.auto3dseg", "monai.apps.nnunet", "monai.auto3dseg", "monai.bundle", "monai.fl",
         # nemo_toolkit 3.0.0: models have loaders of their configuration, trainers all GPUs
         "nemo",
+        # Its command starts another program
+        "pystow.cli",
         # pymol runs other programs where it is told to
         "pymol.cmd.do", "pymol.cmd.run", "pymol.cmd.spawn",
         # ray 2.60.0: nearly all that starts something, starts Ray

@@ -425,6 +425,7 @@ def _in_plain_environment(case: Case) -> Need | None:
     """
     program, launch = case.program, case.launch
     made = program.image is not None and not program.namesake and (not program.guessed or _is_of_repository(case))
+    made = made and not _adds_nothing(program)
     seen = bool(program.files.seen())
     if not (made or _is_published(case)) or not (seen or _has_ros(case)):
         return None  # without code nothing tells what it is for, but for a robot's image
@@ -444,7 +445,7 @@ def _in_plain_environment(case: Case) -> Need | None:
         return None
     if not own_code(program.files, every=not seen).alone or (not seen and fetches_inside(launch, repository)):
         return None
-    if program.image is not None and made and not is_plain(program.image, program.files):
+    if program.image is not None and not is_plain(program.image, program.files):
         return None
     return Need("not-needed", why="all that its image installs, and the repository's code, is known to use none")
 
@@ -487,10 +488,21 @@ def _is_published(case: Case) -> bool:
     from shmlint.workloads.environment import is_plain_image
     from shmlint.workloads.native import has_sources
 
-    image, build = case.launch.image, case.launch.build
-    if image is None or image.known is None or build is not None or case.program.image is not None:
+    program, image = case.program, case.launch.image
+    if _adds_nothing(program) and not program.namesake and not program.guessed:
+        names = [name for name, _ in program.image.base_images] if program.image is not None else []
+    elif image is None or image.known is None or case.launch.build is not None or program.image is not None:
         return False
-    return is_plain_image(image.known) and not case.packages and has_sources(case.program.files.repository)
+    else:
+        names = [image.known]
+    plain = all(map(is_plain_image, names))
+    return plain and not case.packages and (_has_ros(case) or has_sources(program.files.repository))
+
+
+def _adds_nothing(program: Program) -> bool:
+    """Whether a build puts nothing into its image: that is then its base image under another name."""
+    image = program.image
+    return image is not None and not image.runs and not image.copies
 
 
 def of_robot(case: Case) -> Need | None:

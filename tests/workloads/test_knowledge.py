@@ -323,6 +323,39 @@ def test_an_image_needs_the_same_however_it_is_started(tmp_path: Path, ways: dic
     check_ways(tmp_path, ways, [image for images in IMAGES for image in images[:1]])
 
 
+@table(
+    ("image", "files"),
+    [
+        (image, files)
+        for image in ("nvidia/cuda:12.4.1-base-ubuntu22.04", "postgres:16", "tensorflow/tensorflow:2.9.0-gpu", "nginx")
+        for files in ({}, {"tool.py": "import json\nprint(json.dumps(1))\n"}, {"a.cpp": "int main() { return 0; }\n"})
+    ],
+)
+def test_a_shell_in_an_image_needs_the_same_where_a_build_adds_nothing(
+    tmp_path: Path, image: str, files: dict[str, str]
+) -> None:
+    dockerfile = {"Dockerfile": f"FROM {image}\nENV A=1\n"}
+    box = '{%s, "runArgs": ["--gpus=all"]}'
+    built = box % '"build": {"dockerfile": "Dockerfile"}'
+    ways = {
+        "dev container": {".devcontainer.json": box % f'"image": "{image}"'},
+        "dev container that is built": dockerfile | {".devcontainer.json": built},
+        "docker run": {"run.sh": f"docker run --gpus all -it -v $PWD:/w -w /w {image} bash\n"},
+        "image that is built": dockerfile
+            | {"run.sh": "docker build -t own .\ndocker run --gpus all -it -v $PWD:/w -w /w own bash\n"},
+        "service": {"compose.yaml":
+            f"services: {{a: {{image: '{image}', gpus: all, command: sleep infinity, volumes: ['.:/w']}}}}\n"},
+    }  # fmt: skip
+    answers: dict[object, list[str]] = {}
+    for way, texts in ways.items():
+        (place := tmp_path / way / ".git").mkdir(parents=True)
+        started = run(place.parent, texts | files)
+        with contextlib.chdir(place.parent):
+            need = started.context.need(started.launches[0])
+        answers.setdefault((need.verdict, need.minimum, need.recommended, need.workload), []).append(way)
+    assert len(answers) == 1, answers
+
+
 @pytest.mark.slow
 @table("ways", WAYS.values(), ids=WAYS)
 def test_every_image_needs_the_same_however_it_is_started(tmp_path: Path, ways: dict[str, Texts]) -> None:
