@@ -62,9 +62,33 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
     namesake = _namesake(launch, builds, repository)
     if namesake is not None:
         own, by_name = _is_own(namesake, launch, repository), namesake.span == launch.span and "/" in launch.image.text
-        return FoundBuild(namesake, guessed=True, namesake=not own, by_name=by_name)
+        return FoundBuild(_in_context(namesake, launch, repository), guessed=True, namesake=not own, by_name=by_name)
     guessed = _of_own_name(launch, repository) or _called_like(launch, repository) or _guess(launch, repository)
-    return FoundBuild(guessed, guessed is not None)
+    return FoundBuild(guessed and _in_context(guessed, launch, repository), guessed is not None)
+
+
+def _in_context(build: Build, launch: Launch, repository: Repository) -> Build:
+    """A build that no command tells of, in the directory around its Dockerfile that has all that it copies."""
+    image = read_build(build, repository)[0] if build.span == launch.span and build.dockerfile is not None else None
+    if image is None or build.dockerfile is None:
+        return build
+    own = (copy for copy in image.copies if copy.origin is None and not copy.elsewhere)
+    copied = [source.lstrip("/") for copy in own for source in copy.sources if re.search(r"[$*?\[]", source) is None]
+    folder = os.path.dirname(build.dockerfile)
+    around = [folder]
+    while folder and normal(folder) != normal(repository.root) and len(around) < _MOST_AROUND:
+        folder = os.path.dirname(folder)
+        around.append(folder or ".")
+    fitting = (place for place in (build.context, *around) if _has_all(place, copied, repository))
+    return build._replace(context=normal(next(fitting, build.context)))
+
+
+_MOST_AROUND = 8
+
+
+def _has_all(folder: str, paths: Iterable[str], repository: Repository) -> bool:
+    places = (normal(os.path.join(folder, path)) for path in paths)
+    return all(repository.is_file(place) or repository.is_dir(place) for place in places)
 
 
 def _is_own(build: Build, launch: Launch, repository: Repository) -> bool:

@@ -45,8 +45,8 @@ class Files:
     """What a container sees of the repository."""
 
     __slots__ = (
-        "_context", "_copies", "_mounts", "_python_path", "covered", "env_files", "environment", "near", "repository",
-        "unsure", "workdir",
+        "_beside", "_context", "_copies", "_mounts", "_python_path", "covered", "env_files", "environment", "near",
+        "repository", "unsure", "workdir",
     )  # fmt: skip
 
     def __init__(
@@ -71,6 +71,8 @@ class Files:
         self._copies = image.copies if image is not None else ()
         self._python_path = image.environment.get("PYTHONPATH", "") if image is not None else ""
         self._context = context_of(build, repository) if build is not None else ""
+        dockerfile = dockerfile_of(build, repository) if build is not None and build.inline is None else None
+        self._beside = os.path.dirname(dockerfile) if dockerfile is not None else ""
         given = launch.workdir.known if launch.workdir is not None else None
         # Without one of its own an image has its base's, which is unknown: ``COPY . .`` puts files there too.
         self.workdir = given or (image.workdir if image is not None else "") or ("/" if self._copies else "")
@@ -126,7 +128,7 @@ class Files:
             return None
         shortest = 1 if path.startswith("/") else len(written)
         places = [source for shown in self._mounts for source in shown.sources]
-        places += [self._context] if self._context else []
+        places += [folder for folder in (self._context, self._beside) if folder]
         places += [folder for near in self.near for folder in (near, os.path.dirname(near))]
         places += self.repository.above()
         for start in range(len(parts) - shortest + 1):

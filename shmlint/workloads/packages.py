@@ -96,11 +96,11 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
             elif word.startswith(("-r", "--requirement=")) and len(word) > 2:
                 yield from named_in_file(word.removeprefix("--requirement=").removeprefix("-r"), files)
             elif (named := named_at(word)) is not None and (named in TORCH or not word.startswith("/")):
-                yield named, Evidence(f"installs {named}", span)
+                yield named, Evidence(f"installs {named}", _line_with(word, span))
             elif word.split("[")[0] in (".", "./") or word.startswith("/"):
                 local = True
             elif not word.startswith("-") and (name := re.match(_NAME, word)) is not None:
-                yield normalised(name[0]), Evidence(f"installs {name[0]}", span)
+                yield normalised(name[0]), Evidence(f"installs {name[0]}", _line_with(name[0], span))
         if local or match[1] == "sync":
             for folder in (*files.folders(), files.repository.home, files.repository.root):
                 yield from named_by(folder, files, every=every)
@@ -120,6 +120,22 @@ def _by_scripts(text: str, files: Files) -> Iterator[tuple[str, Evidence]]:
 
 
 _STARTS_SCRIPT = SHELLS | {".", "source"}
+
+
+def _line_with(word: str, span: Span) -> Span:
+    """The line of a RUN that has a word; the first one where none does."""
+    text, start = span.source.text, span.start
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start:end].rstrip()
+        if re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", line) is not None:
+            left = len(line) - len(line.lstrip())
+            return span._replace(start=start + left, end=start + len(line)) if start > span.start else span
+        if not line.endswith("\\") and not line.lstrip().startswith("#"):
+            break
+        start = end + 1
+    return span
 
 
 def _of_clones(runs: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:

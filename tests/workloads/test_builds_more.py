@@ -76,3 +76,45 @@ def test_a_dockerfile_that_only_a_name_leads_to_clears_nothing(
     if "Dockerfile" in more:
         files |= {"Dockerfile": files.pop("tracker/Dockerfile"), "small.py": files.pop("tracker/small.py")}
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "place, verdict",
+    [
+        ("docker/voices/scripts", "not-needed"), ("docker/scripts", "not-needed"), ("scripts", "not-needed"),
+        ("docker/voices", "unknown"), ("elsewhere/scripts", "unknown"),
+    ],
+)  # fmt: skip
+def test_a_build_that_nobody_tells_copies_from_where_its_files_are(tmp_path: Path, place: str, verdict: str) -> None:
+    files = {"README.md": "```\ndocker run --gpus all voices\n```\n", f"{place}/begin.sh": "nvidia-smi\n"}
+    image = "FROM ubuntu\nCOPY scripts/begin.sh /opt/begin-it\nENTRYPOINT bash /opt/begin-it\n"
+    assert need(tmp_path, {**files, "docker/voices/Dockerfile": image}).verdict == verdict
+
+
+@table("place, verdict", [("docker", "not-needed"), ("elsewhere", "unknown")])
+def test_a_script_beside_the_dockerfile_that_another_stage_gives_the_image(
+    tmp_path: Path, place: str, verdict: str
+) -> None:
+    image = (
+        "FROM ubuntu AS first\nCOPY . /all\nRUN cp /all/docker/begin.sh /opt/begin.sh\n"
+        "FROM ubuntu\nCOPY --from=first /opt/begin.sh /opt/begin.sh\nENTRYPOINT [\"/opt/begin.sh\"]\nCMD nvidia-smi\n"
+    )
+    start = "docker build -f docker/Dockerfile -t own .\ndocker run --gpus all own\n"
+    files = {"pages/README.md": f"```\n{start}```\n", "docker/Dockerfile": image}
+    assert need(tmp_path, {**files, f"{place}/begin.sh": "nvidia-smi\n"}).verdict == verdict
+
+
+@table(
+    "run, shown",
+    [
+        ("RUN apt-get update && \\\n    # PyTorch\n    pip install -U torch==2.5 pycuda && \\\n    ls", 4),
+        ("RUN apt-get update \\\n && pip install pycuda", None),
+        ("RUN pip install torch", 2),
+        ("RUN echo torchvision && \\\n    pip install 'torch[all]'", 3),
+    ],
+)
+def test_the_line_of_a_run_that_installs_a_package(tmp_path: Path, run: str, shown: int | None) -> None:
+    start = "docker build -t own .\ndocker run --gpus all -it own bash\n"
+    found = need(tmp_path, {"start.sh": start, "Dockerfile": f"FROM ubuntu\n{run}\n"})
+    lines = [told.span.line for told in found.evidence if told.span is not None and told.text == "installs torch"]
+    assert lines == ([shown] if shown else [])
