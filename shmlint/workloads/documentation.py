@@ -67,7 +67,7 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     if not follower.commands or (launch.kind == "compose-service" and not _trains(follower)):
         for path in _readmes(repository, own):
             _read_page(_Page(path, 0, mine, anything), launch, program, follower)
-    if anything and not _trains(follower):
+    if anything and not _trains(follower) and not (own is not None and _is_of_example(own) and _shows(follower)):
         for path in _further(repository, own):
             _read_page(_Page(path, 0, mine and not follower.commands, True), launch, program, follower)
     if program.kind == "interactive" and not any(ran.kind == "program" for ran in follower.commands):
@@ -80,6 +80,18 @@ def with_documentation(launch: Launch, program: Program) -> Program:
 
 def _trains(follower: Follower) -> bool:
     return any(ran.kind == "program" and names_training(ran.words) for ran in follower.commands)
+
+
+def _shows(follower: Follower) -> bool:
+    """Whether a page runs programs in the very container."""
+    return any(ran.kind == "program" and ran.certain for ran in follower.commands)
+
+
+def _is_of_example(page: str) -> bool:
+    """Whether a page is the README of one part of the repository: what other pages run is for another part."""
+    folder, name = posixpath.split(normal(page))
+    parts = folder.lower().split("/")
+    return name.lower().startswith("readme") and bool(folder) and not _FOR_ALL.intersection(parts)
 
 
 # Pages ----------------------------------------------------------------------------------------
@@ -188,9 +200,10 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
             continue
         passed = behind_exec(words) if passed is None else passed
         if "run" in words[:4] and words[0] in ENGINES:
-            # What follows is for this container again where it is started anew.
+            # What follows is for this container again where it is started anew, unless it has shown what it is for.
             compose = ("compose" in words[:3] or words[0] == "docker-compose") and launch.name in words
-            here = compose or (page.here and launch.image is not None and launch.image.text in words)
+            again = page.here and launch.image is not None and launch.image.text in words
+            here = compose or (again and not any(ran.kind == "program" and ran.certain for ran in follower.commands))
             passed = words[words.index(launch.name or "") + 1 :] if compose else None
             if not passed:
                 continue
@@ -313,6 +326,8 @@ def _starts_program(words: Sequence[str], program: Program) -> bool:
 
 
 _DOCUMENTATION = ("docs", "doc", "documentation")
+_FOR_ALL = frozenset({*_DOCUMENTATION, "docker", "dockerfiles", ".devcontainer", "install", "env", "environment"})
+"""Directories whose pages tell how to get a container for everything."""
 _PAGES = (".md", ".mdx", ".rst", ".markdown")
 _GUIDES = r"(?i)train|start|usage|guide|tutorial"
 """Pages at the top of the repository that tell how to use it."""

@@ -112,6 +112,38 @@ def test_a_guide_at_the_top_is_not_about_a_project_below(tmp_path: Path, place: 
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "first, verdict",
+    [
+        ("python speak.py --text it", "unknown"),  # the same image is started again for the training
+        ("", "needed"),  # nothing else is shown of it
+        ("pip install a", "needed"),
+    ],
+)
+def test_a_page_that_starts_an_image_again_for_another_program(tmp_path: Path, first: str, verdict: str) -> None:
+    start = "docker run --gpus all -it voices bash"
+    then = f"```\n{start}\ntorchrun --nproc_per_node=4 train.py\n```\n"
+    page = f"```\ndocker build -t voices .\n{start}\n{first}\n```\n\n{then}"
+    files = {"README.md": page, "Dockerfile": DOCKERFILE, "train.py": "print(1)\n"}
+    assert need(tmp_path, {**files, "speak.py": SERVE, "helper.py": HELPER}).verdict == verdict
+
+
+@table(
+    "place, shown, counts",
+    [
+        ("examples/draw", "python speak.py --text it", False), ("examples/draw", "", True),
+        ("docker", "python speak.py --text it", True), ("docs/draw", "python speak.py --text it", True),
+    ],
+)  # fmt: skip
+def test_guides_are_not_about_a_part_whose_page_shows_what_it_runs(
+    tmp_path: Path, place: str, shown: str, counts: bool
+) -> None:
+    page = f"```\ndocker run --gpus all -it -v $PWD:/app {PYTORCH} bash\n{shown}\n```\n"
+    files = {f"{place}/README.md": page, "README.md": "```\npython fill.py\n```\n"}
+    files |= {"fill.py": LOADER, f"{place}/speak.py": SERVE, f"{place}/helper.py": HELPER}
+    assert bool(need(tmp_path, files).mechanisms) is counts
+
+
 SERVES = "```bash\nvllm serve m --tensor-parallel-size 8\n```\n"
 
 
