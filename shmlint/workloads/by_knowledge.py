@@ -7,7 +7,7 @@ launch's own number of GPUs decides for workloads that need shared memory betwee
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from shmlint.docker.sizes import human
@@ -291,7 +291,7 @@ class _Reading:
         self.serves = any(match_command(command, servers) is not None for command in commands)
         workers = [read_workers(command.words) for command in ran]
         used = [(count, one) for count, one in zip(workers, ran, strict=True) if one.loads != "no"]
-        self.workers, self.workers_span = self._most(used)
+        self.workers, self.workers_span = self._most(used, read_workers)
         self.workers_perhaps = bool(self.workers) and all(one.loads == "perhaps" for count, one in used if count)
         """The code of no program that asks for workers was found to have a DataLoader."""
         self.without_workers = bool(workers) and all(count == 0 for count in workers)
@@ -328,19 +328,26 @@ class _Reading:
 
     def _most_ranks(self, launcher: bool) -> tuple[int | None, Span | None]:
         """The most ranks that one of the commands asks for, and where it does."""
-        found = [(read_ranks(ran.words, launcher=launcher)[0], ran) for ran in self.ran]
+        def read(words: Sequence[str]) -> int | None:
+            return read_ranks(words, launcher=launcher)[0]
+
+        found = [(read(ran.words), ran) for ran in self.ran]
         if isinstance(self.count, int) and self.count > 1:
             every = (ran for ran in self.ran if has_rank_for_each(ran.words))
             found += [(self.count, ran) for ran in every if not _has_several_hosts(ran.words)]
-        return self._most(found)
+        return self._most(found, read)
 
-    def _most(self, found: Sequence[tuple[int | None, Ran]]) -> tuple[int | None, Span | None]:
-        """The largest count, and where the first command is that asks for it."""
+    def _most(
+        self, found: Sequence[tuple[int | None, Ran]], read: Callable[[Sequence[str]], int | None]
+    ) -> tuple[int | None, Span | None]:
+        """The largest count, and where the first command is that asks for it; of options alone, the one that does."""
         told = [(count, ran) for count, ran in found if count is not None]
         if not told:
             return None, self.span
         count, ran = max(told, key=lambda item: item[0])
-        return count, ran.place or self.span
+        alone = ran.words[0].startswith("-") and ran.span is not None and "\n" in ran.span.text
+        option = _asking(ran.words, count, read) if alone else ()
+        return count, ran.place_of(option, ran.words, ran.words[:1]) or self.span
 
     def _is_backed(self, launch: Launch, known: Sequence[Workload], mine: set[str]) -> bool:
         """Whether more than the command says so: the settings, or an image whose maintainers ask for shared memory."""
@@ -420,6 +427,15 @@ class _Reading:
             ranks, _ = self._most_ranks(launcher=True)
             return image.needs == "yes" or (image.needs == "no" and (ranks or 1) < 2)
         return False
+
+
+def _asking(words: Sequence[str], count: int, read: Callable[[Sequence[str]], int | None]) -> Sequence[str]:
+    """The option without which a command does not ask for so many."""
+    for at, word in enumerate(words):
+        end = at + (1 if "=" in word else 2)
+        if word.startswith("-") and read((*words[:at], *words[end:])) != count:
+            return words[at:end]
+    return ()
 
 
 def _is_known(launch: Launch) -> bool:

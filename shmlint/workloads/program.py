@@ -45,11 +45,15 @@ class Ran(NamedTuple):
     @property
     def place(self) -> Span | None:
         """Where it is written in a text of several lines, if it begins on another line than the text."""
+        return self.place_of(self.words, self.words[:1])
+
+    def place_of(self, *parts: Sequence[str]) -> Span | None:
+        """Where the first of some of its words that are found is written, in a text of several lines."""
         span = self.span
         if span is None or "\n" not in span.text:
             return span
         text = span.text
-        found = _place(self.words, text) or _place(self.words[:1], text)
+        found = next((place for part in parts if part and (place := _place(part, text)) is not None), None)
         if found is None or "\n" not in text[: found[0]]:
             return span
         return span._replace(start=span.start + found[0], end=span.start + found[1])
