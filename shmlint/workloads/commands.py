@@ -380,7 +380,7 @@ _BUILDERS = frozenset(
     {"cmake", "ninja", "gcc", "g++", "clang", "nvcc", "hipcc", "meson", "bazel", "cargo", "go", "sphinx-build",
      "alembic", "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "conda-lock", "tar", "unzip",
      "gunzip", "zip", "dpkg", "yum", "dnf", "apk", "pacman", "add-apt-repository", "update-alternatives", "locale-gen",
-     "ssh-keygen", "useradd", "groupadd", "chsh", "gdown", "gsutil", "aws", "rsync", "scp", "patch",
+     "ssh-keygen", "useradd", "groupadd", "chsh", "gdown", "gcloud", "gsutil", "aws", "rsync", "scp", "patch",
      "docker", "cython", "poetry", "pre-commit", "twine", "pdm", "ruff", "black", "isort", "mypy", "flake8", "pylint",
      "7z", "7za", "aclocal", "ar", "auditwheel", "autoconf", "automake", "autoreconf", "bandit", "bazelisk", "boa",
      "bzip2", "cibuildwheel", "clang-format", "clang-tidy", "codespell", "conan", "conda-build", "conda-pack",
@@ -463,12 +463,22 @@ def kind_of(words: Sequence[str]) -> Kind:
     if program in _SILENT and not (program in ("uv", "conda", "mamba", "micromamba") and "run" in rest):
         return "silent"
     if program in _LOOKS or program in _PROBE_PROGRAMS or program == "watch":
-        return "program" if "-exec" in rest else "probe"
+        return _kind_of_each(rest)
     if program in _SCRIPTED:
         return "build" if all(re.fullmatch(_OF_BUILDS, name) for name in _names(program, rest)) else "program"
     if program in _BUILDERS and _STARTERS.get(program, frozenset()).isdisjoint(rest):
         return "build"
     return "program"
+
+
+def _kind_of_each(rest: Sequence[str]) -> Kind:
+    """What ``find`` does with each file that it finds; without a command for them it only tells their names."""
+    at = next((at for at, word in enumerate(rest) if re.fullmatch("-(?:exec|ok)(?:dir)?", word)), None)
+    if at is None:
+        return "probe"
+    each = unwrapped(rest[at + 1 :])
+    kind = kind_of(each) if each else "program"
+    return "program" if kind == "interactive" else kind
 
 
 _COLLECTS = frozenset({"--co", "--collect-only", "--fixtures", "--markers"})

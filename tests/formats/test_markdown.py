@@ -238,6 +238,7 @@ def test_txt_is_not_read(tmp_path: Path) -> None:
         ("docker run --gpus all vllm/vllm-openai ...", "vllm/vllm-openai", False),
         ('docker run --gpus all vllm/vllm-openai python -c "..."', "vllm/vllm-openai", False),
         ("docker run --gpus all $OPTS vllm/vllm-openai", "vllm/vllm-openai", True),
+        ("docker run --gpus all -v a:/a foo sh -c 'a $ b'", "foo", False),
     ],
 )
 def test_placeholders(tmp_path: Path, command: str, image: str, undecided: bool) -> None:
@@ -247,6 +248,13 @@ def test_placeholders(tmp_path: Path, command: str, image: str, undecided: bool)
     assert "__OPTIONS" not in repr(launch)
     if undecided:
         assert after_fix(tmp_path, f"```bash\n{command}\n```\n") == f"```bash\n{command}\n```\n"
+
+
+def test_a_placeholder_of_several_words_is_no_image(tmp_path: Path) -> None:
+    text = "```bash\ndocker run --gpus all -v $ path to the data:/data foo/bar\n```\n"
+    (launch,) = launches(tmp_path, text)
+    assert launch.image is None and launch.undecided
+    assert after_fix(tmp_path, text) == text
 
 
 @table("language", ["", "bash", "powershell", "cmd"])

@@ -31,6 +31,8 @@ from tests.table import table
         ("rapids-logger 'Check GPU usage'", "silent"), ("nvidia-cuda-mps-control -d", "silent"),
         ("code tunnel --accept-server-license-terms", "interactive"), ("code serve-web", "interactive"),
         ("code main.py", "program"),
+        ("find . -name a", "probe"), ("find . -exec grep a {} +", "probe"), ("find . -exec rm {} ;", "silent"),
+        ("find . -execdir python a.py ;", "program"), ("find . -exec bash {} ;", "program"),
         ("dpkg-query -l", "probe"), ("7z a a.7z a", "build"), ("python -m json.tool a.json", "probe"),
     ],
 )  # fmt: skip

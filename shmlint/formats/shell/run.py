@@ -41,6 +41,7 @@ def read_launch(command: Command) -> Launch | None:
     if run.image is None and not run.unknown:
         return None
     no_image = run.image if run.image is not None and not _can_be_image(run.image) else None
+    no_image = no_image or _lone_dollar(words, run.image)
     if no_image is not None:
         run = run._replace(image=None, command=())
     binary = command.words[docker.binary].span
@@ -62,6 +63,22 @@ def read_launch(command: Command) -> Launch | None:
         because = "the word where its image belongs is not an image name"
         launch = launch._replace(undecided=Unknown("arguments", because, " ".join(no_image.text.split())[:80]))
     return with_misspelt(launch, run)
+
+
+def _lone_dollar(words: Sequence[Word], image: Word | None) -> Word | None:
+    """The `$` of a placeholder of several words among the options, one of which is taken for the image.
+
+    A page says so: ``-v $ path to the data:/data``.
+    """
+    for word, after in pairwise(words):
+        if word is image:
+            break
+        one, other = word.span, after.span
+        if one is None or other is None or one.source is not other.source or one.end >= other.start:
+            continue
+        if re.fullmatch(r"\s+\$\s+", one.source.text[one.end : other.start]) is not None:  # the grammar leaves it out
+            return after
+    return None
 
 
 def _with_given(launch: Launch, run: RunCommand, given: Word | None) -> Launch:
