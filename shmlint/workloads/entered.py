@@ -30,6 +30,8 @@ class Inside(NamedTuple):
     certain: bool
     named: bool
     """It is written with the container's own name, and not with one that may be another's."""
+    held: bool
+    """It is written with the variable that holds the id of this very container."""
     directory: str
     """Where it runs; empty for the directory of the container."""
     given: dict[str, Value[str]]
@@ -45,12 +47,40 @@ def inside(launch: Launch, repository: Repository) -> list[Inside]:
     source = repository.peek(launch.span.path) if launch.kind == "docker-run" else None
     if source is None or repository.workspace is None or not re.search(_ENTERS, source.text[launch.span.end :]):
         return []
-    return [
+    holder = _holder(launch)
+    found = [
         one
         for part in scripts(source, repository.workspace, "exec") or ()
         for command in part.commands if command.span.start > launch.span.end and command.when != "never"
-        if (one := _of(command, launch)) is not None
+        if (one := _of(command, launch, holder)) is not None
     ]  # fmt: skip
+    end = _held_until(launch, holder, found)
+    return [one for one in found if not one.held or one.span.start < end]
+
+
+def _holder(launch: Launch) -> str:
+    """The variable that gets the id of a container: ``id=$(docker run -d …)``; empty where there is none."""
+    before = launch.span.source.text[max(0, launch.span.start - _ASSIGNMENT) : launch.span.start]
+    found = re.search(r"(?:^|[\s;&|\"'])([A-Za-z_]\w*)=[\"']?(?:\$\(|`)\s*(?:sudo\s+)?\Z", before)
+    return found[1] if found is not None else ""
+
+
+_ASSIGNMENT = 200
+"""Characters before a launch in which the variable is looked for that gets its id."""
+
+
+def _held_until(launch: Launch, holder: str, found: Sequence[Inside]) -> int:
+    """Where the variable gets the id of another container.
+
+    One that gets it before anybody has entered this one is started instead of it, in another branch.
+    """
+    text = launch.span.source.text
+    if holder:
+        for again in re.finditer(rf"(?<!\w){holder}=[\"']?(?:\$\(|`)", text[launch.span.end :]):
+            place = launch.span.end + again.start()
+            if any(one.held and one.span.start < place for one in found):
+                return place
+    return len(text)
 
 
 def in_service(launch: Launch, repository: Repository) -> Iterator[Inside]:
@@ -73,7 +103,7 @@ def in_service(launch: Launch, repository: Repository) -> Iterator[Inside]:
             for command in commands:
                 words = _in_service([word.text for word in command.words], launch)
                 if words and command.when != "never":
-                    yield Inside(words, command.span, True, True, "", {}, True)
+                    yield Inside(words, command.span, True, True, False, "", {}, True)
 
 
 def _scripts_of(folder: str, repository: Repository) -> Iterator[str]:
@@ -113,8 +143,19 @@ def _options_before(words: Sequence[str], with_value: frozenset[str]) -> tuple[l
 
 
 def is_all(found: Sequence[Inside], launch: Launch, repository: Repository) -> bool:
-    """Whether nobody enters the container but its own script, as far as the files around it say."""
-    return all(one.named for one in found) and not _is_entered_elsewhere(launch, repository)
+    """Whether nobody enters the container but its own script, as far as the files around it say.
+
+    The container that a job of a pipeline starts ends with it.
+    """
+    own = all(one.named or one.held for one in found)
+    return own and (is_of_pipeline(launch, repository) or not _is_entered_elsewhere(launch, repository))
+
+
+def is_of_pipeline(launch: Launch, repository: Repository) -> bool:
+    """Whether a job of a pipeline starts a container."""
+    from shmlint.files.kinds import kind_of
+
+    return repository.workspace is not None and kind_of(launch.span.source, repository.workspace.top) == "ci"
 
 
 def follow_inside(found: Sequence[Inside], follower: Follower) -> None:
@@ -131,12 +172,13 @@ def behind_exec(words: Sequence[str], name: str | None = None) -> tuple[str, ...
     return found[2] if found is not None else None
 
 
-def _of(command: Command, launch: Launch) -> Inside | None:
+def _of(command: Command, launch: Launch, holder: str) -> Inside | None:
     split = _split([word.text for word in command.words], launch.name)
     if split is None or not split[2]:
         return None
     options, container, words = split
     named = launch.name is not None and container == launch.name
+    held = bool(holder) and _holds(container, holder, launch)
     if not named and launch.name is not None and not container.startswith(("$", "`")):
         return None  # another container
     directory, complete = "", True
@@ -151,7 +193,16 @@ def _of(command: Command, launch: Launch) -> Inside | None:
             complete = complete and bool(equals) and "$" not in variable
         elif option == "--env-file" or option.startswith("$"):
             complete = False
-    return Inside(words, command.span, command.when == "always", named, directory, given, complete)
+    return Inside(words, command.span, command.when == "always", named, held, directory, given, complete)
+
+
+def _holds(container: str, holder: str, launch: Launch) -> bool:
+    """Whether a word is the variable that holds the id of a container, or the start of it that the variable is set to.
+    """
+    if container.startswith(("$(", "`")):
+        start = container[2 if container[0] == "$" else 1 : -1].strip()
+        return launch.span.source.text.startswith(start, launch.span.start)
+    return re.fullmatch(rf"\${holder}|\$\{{(?:{holder}|_+env_{holder}_*)\}}", container) is not None
 
 
 def _split(words: Sequence[str], name: str | None) -> tuple[tuple[str, ...], str, tuple[str, ...]] | None:

@@ -344,7 +344,8 @@ class Follower:
         for command in body.commands:
             written = command.words if command.given is None else with_input(command.words, command.given)
             words = _with_arguments([word.text for word in written], arguments)
-            if command.when in ("never", "value") or not words:
+            writes = command.given is not None and words == ["cat"]  # `cat > FILE <<EOF`
+            if command.when in ("never", "value") or not words or writes:
                 continue
             if words[0] in _MOVES:
                 directory = self._moved(words, directory, context)

@@ -73,16 +73,18 @@ def _only_waits(commands: Sequence[Ran]) -> bool:
 
 def _entered(launch: Launch, follower: Follower) -> bool:
     """Follow what the script runs in a container that only waits for it; False where other things may run there."""
-    from shmlint.workloads.entered import follow_inside, inside, is_all
+    from shmlint.workloads.entered import follow_inside, inside, is_all, is_of_pipeline
 
     found = inside(launch, follower.files.repository)
     if not found or not is_all(found, launch, follower.files.repository):
         return False
     look = Follower(follower.files, dict(follower.environment), follower.image, guessed=follower.guessed)
     follow_inside(found, look)
-    works = any(ran.kind == "program" and _is_work(ran.words) for ran in look.commands)
+    every = is_of_pipeline(launch, follower.files.repository)
+    works = any(ran.kind == "program" and (every or _is_work(ran.words)) for ran in look.commands)
     if not works or any(ran.kind == "interactive" for ran in look.commands):
         return False
+    follower.commands[:] = [ran for ran in follower.commands if ran.kind != "interactive"]  # it only waits for them
     follow_inside(found, follower)
     return True
 

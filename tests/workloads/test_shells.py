@@ -195,6 +195,12 @@ def test_what_runs_later_in_a_shell_counts(tmp_path: Path, name: str, text: str)
 
 WAITS = "name=box\n" + SHELL.replace("-it", "-dit").replace("box", '"$name"') + " bash\n"
 OUTSIDE = f"docker run -dit --name box {SHELL.split()[-1]}\ndocker exec box python prepare.py\n"
+HELD = f"id=$(docker run -d --gpus all -v $PWD:/app -w /app {PYTORCH} bash)\n"
+JOB = (
+    "jobs:\n  a:\n    steps:\n      - run: |\n"
+    f"          ID=$(docker run -d --gpus all -v $PWD:/app -w /app {PYTORCH} bash)\n"
+    '          echo "ID=$ID" >> $GITHUB_ENV\n      - run: {}\n'
+)
 STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docker exec -w /app box python serve.py\n"
 
 
@@ -219,6 +225,20 @@ STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docke
         # What it is given may say otherwise.
         ({"start.sh": WAITS + "docker exec $MORE box python serve.py\n"}, "unknown"),
         ({"start.sh": WAITS + "docker exec --env-file env box python serve.py\n"}, "unknown"),
+        # A variable holds the id of this container.
+        ({"start.sh": HELD + 'docker exec "$id" python serve.py\n'}, "not-needed"),
+        ({"start.sh": HELD + 'docker exec "$id" python train.py\n'}, "needed"),
+        ({"start.sh": HELD + 'docker exec "$other" python serve.py\n'}, "likely"),
+        ({"start.sh": HELD + 'docker exec "$id" python serve.py\ndocker exec -it "$id" bash\n'}, "likely"),
+        ({"start.sh": f"{HELD}docker exec $id python serve.py\n{HELD}docker exec $id python train.py\n"}, "not-needed"),
+        ({"start.sh": f"if a; then\n{HELD}else\n{HELD}fi\ndocker exec $id python train.py\n"}, "needed"),
+        ({"start.sh": HELD + 'docker exec "$id" bash -c "cat > a <<EOF\nb\nEOF\npython serve.py"\n'}, "not-needed"),
+        # Nobody but the job of a pipeline enters what it starts.
+        ({".github/workflows/a.yml": JOB.format("docker exec $ID python serve.py")}, "not-needed"),
+        ({".github/workflows/a.yml": JOB.format("docker exec ${{{{ env.ID }}}} python train.py")}, "needed"),
+        ({".github/workflows/a.yml": JOB.format("docker exec $ID ffmpeg -i a.mp4 b.mp4")}, "not-needed"),
+        ({".github/workflows/a.yml": JOB.format("docker exec $ID bash prepare.sh")}, "unknown"),
+        ({".github/workflows/a.yml": JOB.format("docker exec $OTHER python serve.py")}, "likely"),
     ],
 )
 def test_what_only_a_script_runs_in_its_container(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
