@@ -277,7 +277,12 @@ def _share_reading(
             read_alone(kind, path, workspace, settings)
         return b""
 
-    for results in share(partial(_read_elsewhere, settings, workspace.top), portions, jobs, meanwhile, here):
+    # The first of each kind are read before the others begin, which so have what it takes to read them.
+    firsts = dict(reversed(portions))
+    for first in firsts.items():
+        here(first)
+    rest = [portion for portion in portions if portion[1] is not firsts[portion[0]]]
+    for results in share(partial(_read_elsewhere, settings, workspace.top), rest, jobs, meanwhile, here):
         if results:
             workspace.adopt(unpickled(results, workspace))
 
