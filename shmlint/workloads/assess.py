@@ -384,7 +384,9 @@ def _told(case: Case, need: Need) -> Need:
         return need
     own, given = need.recommended or UNKNOWN_RECOMMENDED, rounded(said.bytes or 0)
     larger = need._replace(recommended=max(own, given), given=given > own, evidence=(*need.evidence, said.evidence))
-    guessed = need is case.findings.need and any(entry.guessed for entry in case.program.entries)
+    # Where what runs is guessed, two habits that are copied from launch to launch make no error.
+    supposed = need is case.findings.need or (said.bytes is None and not need.mechanisms)
+    guessed = supposed and any(entry.guessed for entry in case.program.entries)
     guessed = guessed or _rests_on_guess(case, need)
     # Whether a program that is not understood uses what it is given, only a size tells: --ipc=host is often a habit.
     left_open = _shows_no_workers(case) if open_use else bool(case.findings.stops)

@@ -588,6 +588,8 @@ def limits(case: Case) -> Need | None:
         return None
     if any(ran.certain for ran in case.program.documented_commands):
         return None  # the page shows what it is for, and that is none of what was found before
+    if case.program.entries and case.findings.need is None and not case.findings.stops:
+        return None  # so does the code of its program, which was read
     memlock, stack = (case.launch.ulimits.get(name) for name in ("memlock", "stack"))
     if memlock is None or stack is None or (soft_limit(memlock.known), soft_limit(stack.known)) != (-1, NVIDIA_STACK):
         return None

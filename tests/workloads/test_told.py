@@ -236,6 +236,21 @@ def test_the_limits_of_a_container_for_code_that_works_in_one_process(tmp_path: 
     assert need(tmp_path, {"run.sh": start, "fit.py": code}).verdict == verdict
 
 
+@table(
+    "code, verdict",
+    [
+        ("import torch\nprint(torch.load('a'))\n", "unknown"),
+        ("import unheard_of\nunheard_of.run()\n", "likely"),
+        (HALF, "likely"),
+    ],
+)
+def test_limits_and_the_host_elsewhere_make_no_error_of_a_guess(tmp_path: Path, code: str, verdict: str) -> None:
+    limits = "--ulimit memlock=-1 --ulimit stack=67108864"
+    start = f'RUN="python tool/infer.py"\n. ./local.env\ndocker run --gpus all {limits} own/app bash -c "$RUN $X"\n'
+    other = start.replace("infer", "fit").replace("--gpus", "--ipc=host --gpus")
+    assert need(tmp_path, {"a.sh": start, "b.sh": other, "tool/infer.py": code, "tool/fit.py": HALF}).verdict == verdict
+
+
 def test_a_size_elsewhere_does_not_make_an_error_of_something_unknown(tmp_path: Path) -> None:
     text = "docker run --gpus all --shm-size=16g own/app\n"
     files = {"a.sh": text.replace(" --shm-size=16g", ""), "b.sh": text}
