@@ -156,6 +156,16 @@ def takes_steps(path: str, repository: Repository) -> bool:
     return found is not None and found.steps
 
 
+def has_steps(folder: str, repository: Repository) -> bool:
+    """Whether code in a directory of the repository, or below it, trains step by step by itself."""
+    for number, path in enumerate(files_in((folder or ".",), repository, set())):
+        if number >= MOST_FILES or not path:
+            return False
+        if path.endswith(".py") and takes_steps(path, repository):
+            return True
+    return False
+
+
 def looked_at(path: str, repository: Repository) -> Looked | None:
     """What a Python file or a notebook imports and does; None where that is not known."""
     from shmlint.workloads.own_python import look  # it parses, which few runs need

@@ -139,6 +139,12 @@ def _takes_steps(entries: Sequence[Entry], case: Case) -> bool:
     return all(takes_steps(entry.path, case.program.files.repository) for entry in entries)
 
 
+def _has_steps(entries: Sequence[Entry], case: Case) -> bool:
+    from shmlint.workloads.own_code import has_steps
+
+    return all(has_steps(os.path.dirname(entry.path), case.program.files.repository) for entry in entries)
+
+
 def _lacks_code(trained: Sequence[Ran], case: Case) -> bool:
     """Whether nothing in the repository that trains uses a framework."""
     if case.torch is not None or not all(_is_held(ran, case.program.files.repository) for ran in trained):
@@ -333,9 +339,10 @@ def _fits_without_options(case: Case) -> bool:
 
 
 def _is_shown_to_train_alone(case: Case) -> bool:
-    """Whether all programs that train in a container, as a page says, take their steps themselves and load nothing.
+    """Whether all programs that train in a container, as a page says, were read and load nothing.
 
-    So do they without their options, and nothing asks for ranks or workers.
+    They take their steps themselves or, where they were read to their end, the code around them does. So do they
+    without their options, and nothing asks for ranks or workers.
     """
     program, said = case.program, case.documented_commands
     trained = [ran for ran in program.documented_commands if names_training(ran.words)]
@@ -343,7 +350,8 @@ def _is_shown_to_train_alone(case: Case) -> bool:
         return False
     own = [entry for entry in program.documented if any(entry.span == ran.span for ran in trained)]
     alone = all(_is_read(ran, case) for ran in trained) and _loads_nothing(case.documented)
-    return alone and _takes_steps(own, case) and _fits_without_options(case)
+    steps = _takes_steps(own, case) or (not case.documented.stops and _has_steps(own, case))
+    return alone and steps and _fits_without_options(case)
 
 
 def _is_shown_in_use(case: Case) -> bool:
