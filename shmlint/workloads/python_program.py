@@ -87,7 +87,7 @@ def _result(walker: Walker) -> Reading:
     for site in filterfalse(walker.is_settled, walker.sites):  # reached surely, perhaps otherwise before
         if id(site.node) not in sites or site.certain:
             sites[id(site.node)] = site
-    sites = _without_attached(sites, walker.evaluator)
+    sites = _without_attached(sites, walker)
     names = extending(walker.modules.loaded.values())
     for site in sites.values():
         last = site.name.rpartition(".")[2]
@@ -235,8 +235,12 @@ def _may_train(site: Site, walker: Walker) -> bool:
     return (told or any("Trainer" in name for name in imported)) and bool(imported) and not own
 
 
-def _without_attached(sites: dict[int, Site], evaluator: Evaluator) -> dict[int, Site]:
-    """Sites without those that attach to a segment of shared memory which another one may have made."""
+def _without_attached(sites: dict[int, Site], walker: Walker) -> dict[int, Site]:
+    """Sites without those that attach to a segment of shared memory which another one may have made.
+
+    Where only code makes segments that the program was not found to reach, it is not known whether there are any.
+    """
+    evaluator = walker.evaluator
     segments = {
         at: (evaluator.argument(site.node, "create", 1, False, site.scope).value,
              evaluator.argument(site.node, "name", 0, None, site.scope).value)
@@ -244,11 +248,35 @@ def _without_attached(sites: dict[int, Site], evaluator: Evaluator) -> dict[int,
     }  # fmt: skip
     made = {name for create, name in segments.values() if create is True and isinstance(name, str)}
     any_made = any(create is True for create, _ in segments.values())
+    elsewhere = bool(segments) and not any_made and _makes_segments(walker)
     attached = {
         at for at, (create, name) in segments.items()
-        if create is False and any_made and (not isinstance(name, str) or name in made)
+        if create is False and (any_made or elsewhere)
+        and (not isinstance(name, str) or name in made or (elsewhere and not _is_named(sites[at].node)))
     }  # fmt: skip
+    for at in attached if elsewhere else ():
+        walker.stop("whether there is the segment of shared memory that it attaches to is not known", sites[at].span)
     return {at: site for at, site in sites.items() if at not in attached} if attached else sites
+
+
+def _makes_segments(walker: Walker) -> bool:
+    """Whether any code of the modules that were read makes a segment of shared memory."""
+    loaded = (module for module in walker.modules.loaded.values() if module is not None)
+    return any(
+        isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] == "SharedMemory"
+        and any(keyword.arg == "create" and _is_true(keyword.value) for keyword in node.keywords)
+        for module in loaded if "SharedMemory" in module.source.text for node in module.module.nodes
+    )  # fmt: skip
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def _is_named(call: ast.Call) -> bool:
+    """Whether a call has the name of its segment written in it."""
+    given = (*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "name"))
+    return any(isinstance(node, ast.Constant) for node in given)
 
 
 def _extends_owner(site: Site) -> bool:

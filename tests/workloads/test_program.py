@@ -94,6 +94,15 @@ def test_hostile_code_ends_the_trail(tmp_path: Path, text: str) -> None:
          "not-needed", {}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(name='frames')", "", "likely",
          {"python-shm": None}),
+        # The code that makes it is not reached.
+        ("from multiprocessing import shared_memory as s\nif DEBUG: s.SharedMemory(create=True, size=n, name=n)\n"
+         "import sys\ns.SharedMemory(name=sys.argv[1])", "", "likely", {"python-shm": None}),
+        ("from multiprocessing import shared_memory as s\nif False:\n    s.SharedMemory(create=True, size=n)\n"
+         "import sys\ns.SharedMemory(name=sys.argv[1])", "", "unknown", {}),
+        ("from multiprocessing import shared_memory as s\nif False:\n    s.SharedMemory(create=True, size=n)\n"
+         "s.SharedMemory(name='frames')", "", "likely", {"python-shm": None}),
+        ("from multiprocessing import shared_memory as s\nif False:\n    s.SharedMemory(create=True, size=n)\n"
+         "def free(one): s.SharedMemory(name=one)\nfree('frames')", "", "unknown", {}),
         ("from multiprocessing import shared_memory as s\ns.SharedMemory(create=True, size=1024 * 1024 * 100)", "",
          "needed", {"python-shm": 100 * 2**20}),
         ("import tritonclient.utils.shared_memory as shm\nshm.create_shared_memory_region('a', '/a', 2**30)", "",
