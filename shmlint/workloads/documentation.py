@@ -14,7 +14,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, unwrapped
-from shmlint.workloads.entered import ENGINES, behind_exec, follow_inside, in_service, inside
+from shmlint.workloads.entered import ENGINES, behind_exec, follow_inside, in_service, inside, typed
 from shmlint.workloads.follow import Follower, assigned
 from shmlint.workloads.launchers import LAUNCHERS
 from shmlint.workloads.packages import installed_command
@@ -60,6 +60,8 @@ def with_documentation(launch: Launch, program: Program) -> Program:
         _read_page(_Page(own, start, not waits, anything, waits=waits), launch, program, follower)
     else:
         follow_inside([*inside(launch, repository), *in_service(launch, repository)], follower)
+        if anything:
+            follow_inside([one for one in typed(launch, repository) if _starts_program(one.words, program)], follower)
     mine = launch.kind == "devcontainer"
     if own is None and not follower.commands:
         for path in _beside(launch, repository):

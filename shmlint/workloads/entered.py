@@ -11,6 +11,7 @@ from shmlint.files.read import normal
 from shmlint.model.launch import BINARIES, Launch, Value
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
+from shmlint.workloads.commands import SHELLS
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
@@ -81,6 +82,38 @@ def _held_until(launch: Launch, holder: str, found: Sequence[Inside]) -> int:
             if any(one.held and one.span.start < place for one in found):
                 return place
     return len(text)
+
+
+def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
+    """The commands behind the one with which a file of notes enters its container by a shell: they are typed there.
+
+    A shell that ran such a file would run them on the host, once the container is left. So they are never certain.
+    """
+    from shmlint.formats import scripts
+
+    source = repository.peek(launch.span.path) if launch.kind == "docker-run" else None
+    if source is None or repository.workspace is None or not re.search(_ENTERS, source.text[launch.span.end :]):
+        return
+    for part in scripts(source, repository.workspace, "exec") or ():
+        entered = False
+        for command in part.commands:
+            words = tuple(word.text for word in command.words)
+            if command.span.start <= launch.span.end or command.when == "never" or not words:
+                continue
+            one = _of(command, launch)
+            if one is not None:
+                entered = _is_shell(one.words) and any(re.fullmatch("-[a-z]*t[a-z]*|--tty", word) for word in words)
+            elif entered and (words[0] in ENGINES or words[0] in _LEAVES):
+                return
+            elif entered:
+                yield Inside(words, command.span, False, False, "", {}, True)
+
+
+def _is_shell(words: Sequence[str]) -> bool:
+    return len(words) == 1 and words[0].rpartition("/")[2] in SHELLS
+
+
+_LEAVES = ("exit", "logout")
 
 
 def in_service(launch: Launch, repository: Repository) -> Iterator[Inside]:

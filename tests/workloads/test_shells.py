@@ -228,6 +228,14 @@ STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docke
         # What prepares a container does not say what it is for.
         ({"start.sh": WAITS + "docker exec box bash prepare.sh\n"}, "likely"),
         ({"start.sh": WAITS + "docker exec box pip install -e .\n"}, "likely"),
+        # What notes show behind a shell is typed in it, and what else is typed is unknown.
+        ({"start.sh": WAITS + 'docker exec -it "$name" /bin/bash\ncd work\npython alone.py\n'}, "unknown"),
+        ({"start.sh": WAITS + 'docker exec -it "$name" bash\npython alone.py\n'}, "unknown"),
+        ({"start.sh": WAITS + 'docker exec -it "$name" bash\npython train.py --workers 0\n'}, "likely"),
+        ({"start.sh": WAITS + 'docker exec -it "$name" bash\nexit\npython alone.py\n'}, "likely"),
+        ({"start.sh": WAITS + 'docker exec -it other bash\npython alone.py\n'}, "likely"),
+        ({"start.sh": WAITS + 'docker exec "$name" bash\npython alone.py\n'}, "likely"),
+        ({"start.sh": WAITS + 'docker exec -it "$name" bash -l x.sh\npython alone.py\n'}, "likely"),
         # What it is given may say otherwise.
         ({"start.sh": WAITS + "docker exec $MORE box python serve.py\n"}, "unknown"),
         ({"start.sh": WAITS + "docker exec --env-file env box python serve.py\n"}, "unknown"),
@@ -248,7 +256,7 @@ STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docke
     ],
 )
 def test_what_only_a_script_runs_in_its_container(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
-    code = {"train.py": LOADER, "serve.py": SERVE, "helper.py": HELPER, "work/big.py": LOADER}
+    code = {"train.py": LOADER, "serve.py": SERVE, "helper.py": HELPER, "work/big.py": LOADER, "alone.py": ALONE}
     assert need(tmp_path, code | files).verdict == verdict
 
 
