@@ -100,13 +100,13 @@ def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
             words = tuple(word.text for word in command.words)
             if command.span.start <= launch.span.end or command.when == "never" or not words:
                 continue
-            one = _of(command, launch)
+            one = _of(command, launch, _holder(launch))
             if one is not None:
                 entered = _is_shell(one.words) and any(re.fullmatch("-[a-z]*t[a-z]*|--tty", word) for word in words)
             elif entered and (words[0] in ENGINES or words[0] in _LEAVES):
                 return
             elif entered:
-                yield Inside(words, command.span, False, False, "", {}, True)
+                yield Inside(words, command.span, False, False, False, "", {}, True)
 
 
 def _is_shell(words: Sequence[str]) -> bool:
