@@ -392,6 +392,7 @@ _BUILDERS = frozenset(
 _STARTERS = {
     **dict.fromkeys(("bazel", "bazelisk", "cargo", "go"), frozenset({"run"})),
     **dict.fromkeys(("hatch", "pipenv", "pipx", "pixi"), frozenset({"run", "shell", "test", "exec"})),
+    "gcloud": frozenset({"local", "local-run"}),
 }
 """Builders, and the words with which they start a program instead."""
 _SCRIPTED = frozenset({"make", "npm", "npx", "yarn", "pnpm", "dvc"})
@@ -473,11 +474,13 @@ def kind_of(words: Sequence[str]) -> Kind:
 
 def _kind_of_each(rest: Sequence[str]) -> Kind:
     """What ``find`` does with each file that it finds; without a command for them it only tells their names."""
-    at = next((at for at, word in enumerate(rest) if re.fullmatch("-(?:exec|ok)(?:dir)?", word)), None)
-    if at is None:
+    starts = [at for at, word in enumerate(rest) if re.fullmatch("-(?:exec|ok)(?:dir)?", word)]
+    if not starts:
         return "probe"
-    each = unwrapped(rest[at + 1 :])
-    kind = kind_of(each) if each else "program"
+    each = unwrapped(rest[starts[0] + 1 :])
+    if len(starts) > 1 or not each:
+        return "program"  # one of several commands, or one that `find` itself starts
+    kind = kind_of(each)
     return "program" if kind == "interactive" else kind
 
 

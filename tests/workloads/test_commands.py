@@ -33,6 +33,8 @@ from tests.table import table
         ("code main.py", "program"),
         ("find . -name a", "probe"), ("find . -exec grep a {} +", "probe"), ("find . -exec rm {} ;", "silent"),
         ("find . -execdir python a.py ;", "program"), ("find . -exec bash {} ;", "program"),
+        ("find . -exec rm {} + -exec python a.py ;", "program"), ("find" + " -exec find" * 2000, "program"),
+        ("gcloud storage cp a b", "build"), ("gcloud ai-platform local train --module-name a", "program"),
         ("dpkg-query -l", "probe"), ("7z a a.7z a", "build"), ("python -m json.tool a.json", "probe"),
     ],
 )  # fmt: skip
