@@ -176,12 +176,9 @@ def _options_before(words: Sequence[str], with_value: frozenset[str]) -> tuple[l
 
 
 def is_all(found: Sequence[Inside], launch: Launch, repository: Repository) -> bool:
-    """Whether nobody enters the container but its own script, as far as the files around it say.
-
-    The container that a job of a pipeline starts ends with it.
-    """
+    """Whether nobody enters the container but its own script, as far as the files around it say."""
     own = all(one.named or one.held for one in found)
-    return own and (is_of_pipeline(launch, repository) or not _is_entered_elsewhere(launch, repository))
+    return own and not _is_entered_elsewhere(launch, repository)
 
 
 def is_of_pipeline(launch: Launch, repository: Repository) -> bool:

@@ -151,7 +151,8 @@ def test_packages_decide_what_a_shell_may_need(tmp_path: Path, image: str, packa
         "compose.yaml": compose("bash"), "requirements.txt": "torch==2.5\n",
         "Dockerfile": f"FROM {image}\n{packages}",
     }  # fmt: skip
-    files |= {"setup.sh": "pip install \\\n  numpy torch\n", "tools.sh": "# pip install torch\npip install flask\n"}
+    files |= {"setup.sh": "pip install \\\n  numpy torch\n"}
+    files |= {"tools.sh": "# pip install torch\necho pip install torch\npip install flask\n"}
     files |= {"wheels.txt": "https://example.org/whl/torch-2.0.0-cp39.whl\n", "git.txt": f"-e git+{GIT}/trl.git@1\n"}
     assert need(tmp_path, files).verdict == verdict
 
@@ -253,6 +254,9 @@ STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docke
         ({".github/workflows/a.yml": JOB.format("docker exec $ID ffmpeg -i a.mp4 b.mp4")}, "not-needed"),
         ({".github/workflows/a.yml": JOB.format("docker exec $ID bash prepare.sh")}, "unknown"),
         ({".github/workflows/a.yml": JOB.format("docker exec $OTHER python serve.py")}, "likely"),
+        # But for the scripts that it runs.
+        ({".github/workflows/a.yml": JOB.format("docker exec $ID python serve.py\n      - run: make train"),
+          "Makefile": "train:\n\tdocker exec $$ID python train.py\n"}, "likely"),
     ],
 )
 def test_what_only_a_script_runs_in_its_container(tmp_path: Path, files: dict[str, str], verdict: str) -> None:
