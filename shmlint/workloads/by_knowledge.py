@@ -430,12 +430,17 @@ class _Reading:
 
 
 def _asking(words: Sequence[str], count: int, read: Callable[[Sequence[str]], int | None]) -> Sequence[str]:
-    """The option without which a command does not ask for so many."""
-    for at, word in enumerate(words):
-        end = at + (1 if "=" in word else 2)
+    """The option without which a command does not ask for so many; empty where there are too many options."""
+    for at, word in enumerate(words[:_MOST_OPTIONS]):
+        alone = "=" in word or words[at + 1 : at + 2] == () or words[at + 1].startswith("-")
+        end = at + (1 if alone else 2)
         if word.startswith("-") and read((*words[:at], *words[end:])) != count:
             return words[at:end]
     return ()
+
+
+_MOST_OPTIONS = 200
+"""Words among which the option is looked for that asks for ranks or workers."""
 
 
 def _is_known(launch: Launch) -> bool:

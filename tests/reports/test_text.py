@@ -296,6 +296,7 @@ RANKS = "torchrun --nproc_per_node=8 train.py"
         (f"command: |\n      bash -c \"pip list # torchrun\n      exec {RANKS}\"", RANKS),
         ("command: >-\n      --model m\n      --tensor-parallel-size 8 --port 80", "--tensor-parallel-size 8"),
         ("command:\n      - --model=m\n      - --tensor-parallel-size=8", "--tensor-parallel-size=8"),
+        ("command: >-\n      --trust-remote-code\n      --tensor-parallel-size 8", "--tensor-parallel-size 8"),
     ],
 )  # fmt: skip
 def test_what_needs_it_is_marked_in_a_command_of_several_lines(tmp_path: Path, command: str, shown: str) -> None:
