@@ -6,6 +6,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from shmlint.files.read import normal
@@ -115,7 +116,8 @@ def _by_scripts(text: str, files: Files) -> Iterator[tuple[str, Evidence]]:
         place = files.find(name) if name.endswith((".sh", ".bash")) else None
         source = files.repository.source(place.path) if place is not None else None
         for match in re.finditer(r"(?m)^(?![ \t]*#)(?:[^\n]*\\\n)*[^\n]+", source.text if source is not None else ""):
-            if source is not None and "install" in match[0]:
+            told = match[0].lstrip().startswith(("echo ", "printf "))
+            if source is not None and "install" in match[0] and not told:
                 yield from _installed(match[0], Span(source, match.start(), match.end()), files)
 
 
@@ -124,18 +126,23 @@ _STARTS_SCRIPT = SHELLS | {".", "source"}
 
 def _line_with(word: str, span: Span) -> Span:
     """The line of a RUN that has a word; the first one where none does."""
-    text, start = span.source.text, span.start
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        line = text[start:end].rstrip()
-        if re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", line) is not None:
+    for start, line in _lines_of(span.source, span.start):
+        if word in line and re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", line) is not None:
             left = len(line) - len(line.lstrip())
             return span._replace(start=start + left, end=start + len(line)) if start > span.start else span
-        if not line.endswith("\\") and not line.lstrip().startswith("#"):
-            break
-        start = end + 1
     return span
+
+
+@lru_cache(4)  # each package that a RUN installs is looked for in it
+def _lines_of(source: Source, start: int) -> tuple[tuple[int, str], ...]:
+    """The lines of a RUN, and where they start."""
+    found: list[tuple[int, str]] = []
+    for line in source.text[start:].splitlines(keepends=True):
+        found.append((start, line.rstrip()))
+        start += len(line)
+        if not line.rstrip().endswith("\\") and not line.lstrip().startswith("#"):
+            break
+    return tuple(found)
 
 
 def _of_clones(runs: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
