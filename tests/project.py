@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,3 +48,11 @@ def fixed(directory: Path, files: Mapping[str, str] | str, *, unsafe: bool = Fal
     started = run(directory, files, **settings)
     with contextlib.chdir(directory):
         return fixing.fix(started, unsafe=unsafe).texts
+
+
+def uncovered() -> dict[str, str]:
+    """The environment without what starts the measurement of coverage.
+
+    That imports much, and its lock is never freed again where Ctrl+C comes while a thread holds it.
+    """
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ from shmlint.cli import FLAGS, checking
 from shmlint.cli import _without_click as without_click
 from shmlint.cli import program as cli
 from tests.cli.test_check import DIFF, TRAINER, Run, run
-from tests.project import write
+from tests.project import uncovered, write
 from tests.table import table
 
 __all__ = ["run"]
@@ -74,11 +73,6 @@ def test_completion(words: list[str], expected: set[str], absent: set[str]) -> N
     }  # fmt: skip
     completed = CliRunner().invoke(cli.program, env=environment, prog_name="shmlint").stdout.splitlines()[1::3]
     assert expected <= set(completed) and not absent & set(completed)
-
-
-def uncovered() -> dict[str, str]:
-    """The environment without what starts the measurement of coverage, which imports much."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
 
 
 def test_a_command_imports_no_other() -> None:

@@ -24,6 +24,7 @@ from shmlint.fixing import fix
 from shmlint.model.settings import Settings
 from shmlint.reports import json
 from shmlint.run import Run, lint
+from tests.project import uncovered
 from tests.table import table
 
 # Newer Pythons warn where the runner of these tests has threads.
@@ -250,7 +251,7 @@ def start_large_run(tree: Path) -> subprocess.Popen[str]:
         (tree / f"{i}.sh").write_text(f"{GPU} {i}\n" * 2000)
     process = subprocess.Popen(
         [sys.executable, "-c", LARGE, "--jobs", "3", "."], cwd=tree, text=True, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=uncovered(),
     )  # fmt: skip
     deadline = time.monotonic() + 30
     while len(members(process.pid)) < 3 and time.monotonic() < deadline:
