@@ -94,13 +94,14 @@ def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
     source = repository.peek(launch.span.path) if launch.kind == "docker-run" else None
     if source is None or repository.workspace is None or not re.search(_ENTERS, source.text[launch.span.end :]):
         return
+    holder = _holder(launch)
     for part in scripts(source, repository.workspace, "exec") or ():
         entered = False
         for command in part.commands:
             words = tuple(word.text for word in command.words)
             if command.span.start <= launch.span.end or command.when == "never" or not words:
                 continue
-            one = _of(command, launch, _holder(launch))
+            one = _of(command, launch, holder)
             if one is not None:
                 entered = _is_shell(one.words) and any(re.fullmatch("-[a-z]*t[a-z]*|--tty", word) for word in words)
             elif entered and (words[0] in ENGINES or words[0] in _LEAVES):
