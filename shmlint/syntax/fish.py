@@ -27,6 +27,8 @@ _PLAIN = re.compile(r"""[^\s;|&\\'"$()`]+""")
 _PLAIN_IN_SINGLE = re.compile(r"[^'\\]+")
 _PLAIN_IN_DOUBLE = re.compile(r'[^"\\$`]+')
 """Characters that mean themselves."""
+_COMPLETION = re.compile(r"""complete[ \t](?:[^\n'"\\;|&()$#`]|'[^'\\\n]*'|"[^"\\$\n]*")*+(?=\n|\Z)""")
+"""A statement that says how a command is completed. It runs nothing, and completion scripts have hundreds of them."""
 _NAME = re.compile(r"\$+(\w+)(\[[^\]\n]*\])?")
 
 
@@ -118,6 +120,11 @@ class _Translator:
     def _statement(self, close: str, depth: int) -> None:
         found = _KEYWORD.match(self.text, self.at)
         if found is None:
+            completion = _COMPLETION.match(self.text, self.at)
+            if completion is not None:
+                self.builder.put(":")
+                self.at = completion.end()
+                return
             self._words(close, depth)
             return
         start, word = self.at, found[0]

@@ -34,6 +34,8 @@ NAME = "x.fish"
         (f"{RUN} -v (pwd):/w IMG &\n", "all", 1),
         (f"not {RUN} IMG 2>&1 | tee log\n", "all", 1),
         (f"if set -q X\n  set -e X\nend\n{RUN} IMG\n", "all", 4),
+        (f"if true\n  complete -c t -x -d 'what; it\"s' -a \"a b\"\nend\n{RUN} IMG\n", "all", 4),
+        (f"complete -c t -l x; {RUN} IMG\n", "all", 1),
     ],
 )
 def test_commands(tmp_path: Path, text: str, count: object, line: int) -> None:
@@ -71,7 +73,7 @@ def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> Non
     assert one(tmp_path, text, NAME).effective_shm().decided_by == "unknown"
 
 
-@pytest.mark.parametrize("text", [f"# {RUN} IMG\n", f"echo {RUN} IMG\n", "set x docker run\n", "end\nend docker\n"])
+@pytest.mark.parametrize("text", [f"# {RUN} IMG\n", f"echo {RUN} IMG\n", "set x docker run\n", "end\nend docker\n", f"complete -c {RUN} IMG\n"])
 def test_no_launches(tmp_path: Path, text: str) -> None:
     assert not launches(tmp_path, text, NAME)
 
