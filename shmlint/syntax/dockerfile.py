@@ -345,6 +345,8 @@ def _expand(text: str, variables: Mapping[str, str], escape: str) -> str:
     A variable that is not known stays, and so does one whose value is longer than any that is meant: variables may
     double one another, and a line may name one of them thousands of times.
     """
+    if not any(sign in text for sign in ("$", "'", '"', escape)):
+        return text
     room = _LONGEST
     e = re.escape(escape)
     plain = rf"""(?s){_VARIABLE}|'(?P<single>[^']*)'|"(?P<double>(?:{e}.|[^"{e}])*)"|{e}(?P<escaped>.)"""

@@ -87,7 +87,8 @@ _ALL_EXPORTED = r"\s([-+])(?:\w*a\w*|\w*o\s+allexport)(?=\s|$)"
 
 def _turns_export(command: str) -> bool | None:
     """Whether a command exports what is assigned from there on (``set -a``), or ends that; None where neither."""
-    found = re.search(_ALL_EXPORTED, command.partition(" --")[0]) if re.match(r"set\s", command) else None
+    sets = command.startswith("set") and command[3:4].isspace()
+    found = re.search(_ALL_EXPORTED, command.partition(" --")[0]) if sets else None
     return found[1] == "-" if found is not None else None
 
 

@@ -314,7 +314,8 @@ def read_workers(words: Sequence[str]) -> int | None:
     python = python or any(is_python(n) or n.endswith((".py", ".sh")) or n in _STARTS_PYTHON for n in names)
     trains = not _TORCHRUN.isdisjoint(names) or "yolo" in names or names_training(words)
     number = "(?:num_)?workers" if trains else "num_workers"
-    keys = (re.fullmatch(rf"\+{{0,2}}(?:\w+\.)*(dataloader_)?{number}=(\d{{1,4}})", word) for word in words)
+    pattern = rf"\+{{0,2}}(?:\w+\.)*(dataloader_)?{number}=(\d{{1,4}})"
+    keys = (re.fullmatch(pattern, word) for word in words if "workers=" in word)
     names_of = _WORKER_OPTIONS | _TRAINERS_OPTIONS if trains else _WORKER_OPTIONS
     found = [(name, value) for name, value in options(words, names_of)]
     found += [(key[1] or "", key[2]) for key in keys if key is not None]
@@ -656,7 +657,8 @@ def names_training(words: Sequence[str]) -> bool:
     Behind a script that is called after another use a file is what that one is given: `demo.py` with the configuration
     a model was trained with. A word alone may be what it shall do. What is told to only use a model trains none.
     """
-    if names_other_mode(words):
+    said = " ".join(words[:4]).lower()
+    if ("train" not in said and "tun" not in said) or names_other_mode(words):
         return False
     behind = words.index("-m") + 1 if "-m" in words[:3] else 0
     named = [_last_of(word) if at and at == behind else word for at, word in enumerate(words[:4])]

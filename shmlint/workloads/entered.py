@@ -284,12 +284,11 @@ def _is_entered_elsewhere(launch: Launch, repository: Repository) -> bool:
 
 def _enters(text: str, known: str) -> bool:
     """Whether a line enters a container, with its name behind that."""
-    lines = (line for line in text.split("\n") if "exec" in line or "attach" in line)
-    entering = ((line, re.search(_ENTERS, line)) for line in lines)
-    return any(found is not None and re.search(known, line[found.end() :]) for line, found in entering)
+    return any(re.search(known, found[1]) for found in re.finditer(_ENTERING_LINE, text))
 
 
 _ENTERS = r"\b(?:exec|attach)\s"
+_ENTERING_LINE = r"\b(?:exec|attach)[^\S\n](.*)"
 _ENTERING = (".sh", ".bash", ".md", ".mdx", ".rst", ".mk", "akefile", "ustfile")
 """Files in which people write how to enter a container, by the ends of their names."""
 _RUNNING = (".sh", ".bash", ".mk", "akefile", "ustfile")

@@ -127,10 +127,21 @@ _STARTS_SCRIPT = SHELLS | {".", "source"}
 def _line_with(word: str, span: Span) -> Span:
     """The line of a RUN that has a word; the first one where none does."""
     for start, line in _lines_of(span.source, span.start):
-        if word in line and re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w-])", line) is not None:
+        if _is_in(word, line):
             left = len(line) - len(line.lstrip())
             return span._replace(start=start + left, end=start + len(line)) if start > span.start else span
     return span
+
+
+def _is_in(name: str, line: str) -> bool:
+    """Whether a name is in a line, and not as a part of another one. A pattern for each name would take longer."""
+    at = line.find(name)
+    while at >= 0:
+        before, after = line[at - 1 : at] if at else "", line[at + len(name) : at + len(name) + 1]
+        if not (before.isalnum() or before in tuple("_.-")) and not (after.isalnum() or after in tuple("_-")):
+            return True
+        at = line.find(name, at + 1)
+    return False
 
 
 @lru_cache(4)  # each package that a RUN installs is looked for in it

@@ -76,7 +76,8 @@ def _lone_dollar(words: Sequence[Word], image: Word | None) -> Word | None:
         one, other = word.span, after.span
         if one is None or other is None or one.source is not other.source or one.end >= other.start:
             continue
-        if re.fullmatch(r"\s+\$\s+", one.source.text[one.end : other.start]) is not None:  # the grammar leaves it out
+        between = one.source.text[one.end : other.start]
+        if "$" in between and re.fullmatch(r"\s+\$\s+", between) is not None:  # the grammar leaves it out
             return after
     return None
 
