@@ -73,7 +73,10 @@ def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> Non
     assert one(tmp_path, text, NAME).effective_shm().decided_by == "unknown"
 
 
-@pytest.mark.parametrize("text", [f"# {RUN} IMG\n", f"echo {RUN} IMG\n", "set x docker run\n", "end\nend docker\n", f"complete -c {RUN} IMG\n"])
+@pytest.mark.parametrize(
+    "text",
+    [f"# {RUN} IMG\n", f"echo {RUN} IMG\n", "set x docker run\n", "end\nend docker\n", f"complete -c {RUN} IMG\n"],
+)
 def test_no_launches(tmp_path: Path, text: str) -> None:
     assert not launches(tmp_path, text, NAME)
 
