@@ -29,6 +29,8 @@ _PLAIN_BASES = (
     r"(?:base|cpp|go|miniconda|python|rust|typescript-node)|(?:ghcr\.io/)?astral-sh/uv"
 )
 """Images with an operating system, tools, CUDA, ROS or TensorFlow, as their makers publish them."""
+_SERVERS = frozenset({"nextcloud", "postgres"})
+"""Official images whose own program uses shared memory."""
 _INSTALLERS = re.compile(
     r"https://(?:astral\.sh/uv|sh\.rustup\.rs|just\.systems/|deb\.nodesource\.com/|bootstrap\.pypa\.io/"
     r"|install\.python-poetry)"
@@ -79,6 +81,8 @@ def is_plain(image: BuiltImage, files: Files, depth: int = 0) -> bool:
 
 def is_plain_image(name: str) -> bool:
     """Whether an image has an operating system, tools, CUDA, ROS or TensorFlow, as its makers publish it."""
+    if _bare(name).removeprefix("library/") in _SERVERS:
+        return False
     return is_system(name) or re.fullmatch(_PLAIN_BASES, _bare(name)) is not None
 
 
