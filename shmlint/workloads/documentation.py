@@ -69,7 +69,7 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     if not follower.commands or (launch.kind == "compose-service" and not _trains(follower)):
         for path in _readmes(repository, own):
             _read_page(_Page(path, 0, mine, anything), launch, program, follower)
-    if anything and not _trains(follower) and not (own is not None and _is_of_example(own) and _shows(follower)):
+    if anything and not _trains(follower) and not (own is not None and is_of_example(own) and _shows(follower)):
         for path in _further(repository, own):
             _read_page(_Page(path, 0, mine and not follower.commands, True), launch, program, follower)
     if program.kind == "interactive" and not any(ran.kind == "program" for ran in follower.commands):
@@ -89,7 +89,7 @@ def _shows(follower: Follower) -> bool:
     return any(ran.kind == "program" and ran.certain for ran in follower.commands)
 
 
-def _is_of_example(page: str) -> bool:
+def is_of_example(page: str) -> bool:
     """Whether a page is the README of one part of the repository: what other pages run is for another part."""
     folder, name = posixpath.split(normal(page))
     parts = folder.lower().split("/")
@@ -212,9 +212,23 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if passed is not None:
             here = True
         starts = passed is None and page.anything and (here or not page.begins) and unwrapped(words)
-        if passed or (starts and _starts_program(starts, program) and not _is_elsewhere(command, launch, follower)):
+        runs = starts and (_starts_program(starts, program) or (is_of_example(page.path) and is_built(starts)))
+        if passed or (runs and not _is_elsewhere(command, launch, follower)):
             sure = bool(passed) or (here and not notebook) or (page.waits and _on_several_hosts(words))
             follower.run_given(assigned(command, command.span), passed or words, command.span, certain=sure)
+
+
+def is_built(words: Sequence[str]) -> bool:
+    """Whether a command runs a program in its directory that is no script, and does more than to print its help.
+
+    Such a program was built or fetched there. The page of a part that shows it is not about the repository's own code.
+    """
+    here = words[0].startswith("./") and "." not in posixpath.basename(words[0])
+    return here and posixpath.basename(words[0]) not in _BUILDS and kind_of(words) == "program"
+
+
+_BUILDS = frozenset({"configure", "bootstrap", "autogen", "gradlew", "mvnw", "install", "setup", "build", "make"})
+"""Scripts that people keep without an ending, which build or fetch something."""
 
 
 def _named_starts(page: Source, launch: Launch, program: Program) -> Iterator[int]:

@@ -17,6 +17,7 @@ from shmlint.workloads.builds import bare_name, is_bare, is_published_here
 from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
 from shmlint.workloads.commands import SHELLS, names_training, read_ranks
+from shmlint.workloads.documentation import fetches_inside, is_built, is_of_example
 from shmlint.workloads.knowledge import entry_of
 from shmlint.workloads.program import Entry, Findings, Program, Ran, gives_notebook, starts_notebook
 from shmlint.workloads.repository import Repository
@@ -45,12 +46,13 @@ def as_documented(case: Case) -> Need | None:
     trained = [
         ran for ran in case.program.documented_commands
         if names_training(ran.words) and ran.span != case.launch.span and (ran.certain or _is_near(ran, case.program))
-        and not _is_read(ran, case)
+        and not is_built(ran.words) and not _is_read(ran, case)
     ]  # fmt: skip
     if trained and not _fits_as_documented(case) and not _loads_alone(case) and not _lacks_code(trained, case):
         told = Evidence("trains", trained[0].span)
         several = gpu_count(case.launch) != 1
-        if several and case.known.need.verdict == "needed" and not _is_to_be_used(case):
+        for_this = any(ran.certain for ran in trained) or not _is_of_part(trained, case)
+        if several and case.known.need.verdict == "needed" and for_this and not _is_to_be_used(case):
             return case.known.need._replace(evidence=(*case.known.need.evidence, told))
         meant = any(ran.certain for ran in trained) or not _shows_use(case)
         if several and meant and (need is None or case.torch is None):
@@ -63,6 +65,15 @@ def as_documented(case: Case) -> Need | None:
     if case.torch is None and all(ran.span == case.launch.span for ran in case.program.documented_commands):
         return None  # the repository's own programs, and nothing says that they run in this image
     return said.need
+
+
+def _is_of_part(trained: Sequence[Ran], case: Case) -> bool:
+    """Whether the page of a part of the repository starts a container, and what trains is on pages of other parts."""
+    own = case.launch.span.path
+    if not own.endswith((".md", ".mdx", ".rst")) or not is_of_example(own):
+        return False
+    folder = os.path.dirname(normal(own))
+    return not any(ran.span is not None and normal(ran.span.path).startswith(f"{folder}/") for ran in trained)
 
 
 def _is_for_other_use(case: Case) -> bool:
@@ -366,6 +377,8 @@ def _is_shown_in_use(case: Case) -> bool:
         return False
     shown = [ran for ran in program.documented_commands if ran.certain]
     read = {entry.span for entry in program.documented}
+    if _runs_built(case):
+        return True
     if not shown or not all(ran.span in read for ran in shown) or not found.idle:
         return False
     commands = [*(ran.words for ran in program.documented_commands), *((ran.span.path,) for ran in shown if ran.span)]
@@ -379,6 +392,13 @@ def _is_shown_in_use(case: Case) -> bool:
     # That a script is called after tuning says less than what it was read to start.
     scripts = {ran.span.path for ran in shown if ran.span is not None}
     return not names_trainer(program.files, scripts)
+
+
+def _runs_built(case: Case) -> bool:
+    """Whether all that pages run in the container are programs that were built there, none of them for training."""
+    shown = case.program.documented_commands
+    built = bool(shown) and not case.program.documented and all(ran.certain and is_built(ran.words) for ran in shown)
+    return built and not any(names_training(ran.words) for ran in shown)
 
 
 def interactive(case: Case) -> Need | None:
@@ -443,7 +463,6 @@ def _in_plain_environment(case: Case) -> Need | None:
     shown = [ran for ran in program.documented_commands if ran.kind == "program"]
     if any(ran.span not in own or ran.words[0].rpartition("/")[2] in _BY_MPI for ran in shown):
         return None
-    from shmlint.workloads.documentation import fetches_inside
     from shmlint.workloads.environment import is_plain, sees_more
     from shmlint.workloads.native import is_quiet
     from shmlint.workloads.own_code import own_code

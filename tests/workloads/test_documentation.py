@@ -16,6 +16,7 @@ from tests.workloads.cases import (
     HALF,
     HELPER,
     LOADER,
+    NGC,
     PAINTS,
     PYTORCH,
     RANKS_SH,
@@ -620,6 +621,29 @@ def test_training_of_a_page_needs_its_code_and_a_framework(
     if "train.py" in readme:
         files["train.py"] = "from torch.utils.data import DataLoader\nDataLoader(d, num_workers=4)\n"
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "page, shown, verdict",
+    [
+        ("fast/README.md", "make -j8\n./detector show a.cfg", "unknown"),
+        ("fast/README.md", "make -j8\n./detector train a.cfg", "likely"),
+        ("fast/README.md", "make -j8", "likely"),
+        ("fast/README.md", "./configure", "likely"),
+        ("fast/README.md", "./detector show a.cfg\npython train.py", "needed"),
+        ("docker/README.md", "make -j8\n./detector show a.cfg", "needed"),
+        ("README.md", "./detector show a.cfg\npython train.py", "needed"),
+    ],
+)
+def test_the_page_of_a_part_tells_what_its_container_is_for(
+    tmp_path: Path, page: str, shown: str, verdict: str
+) -> None:
+    files = {"README.md": "# Birds\n\n```\npython train.py\n```\n", "train.py": "import unheard_of\n"}
+    start = f"nvidia-docker run -it -v your_code/:/code {NGC}"
+    files[page] = f"# Fast\n\n```\ngit clone https://example.org/fast\n{start}\n{shown}\n```\n"
+    for old in ("fast", "docker"):
+        shutil.rmtree(tmp_path / old, ignore_errors=True)
+    assert need(tmp_path, files, (page,)).verdict == verdict
 
 
 @table("first, verdict", [("", "needed"), ("#!/bin/bash\n#SBATCH --nodes=2\n", "likely")])
