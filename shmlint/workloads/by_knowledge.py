@@ -24,6 +24,7 @@ from shmlint.workloads.commands import (
     may_have_no_workers,
     names_training,
     options,
+    read_batch,
     read_ranks,
     read_workers,
     simple_commands,
@@ -204,10 +205,23 @@ def _workers(case: _Case) -> Need | None:
     because = "DataLoader workers" if reading.private else f"{workers} DataLoader workers"
     mechanism = Mechanism("dataloader", None, "estimated", because, (told,), DATALOADER_SOURCE)
     return Need(
-        "likely" if reading.serves or reading.workers_perhaps else "needed", minimum,
+        "likely" if reading.serves or reading.workers_perhaps or _are_few(reading.ran) else "needed", minimum,
         recommended or UNKNOWN_RECOMMENDED, workload.known if workload is not None else None, text, DATALOADER_SOURCE,
         (*case.evidence, told), (mechanism,),
     )  # fmt: skip
+
+
+def _are_few(commands: Sequence[Ran]) -> bool:
+    """Whether all that workers keep at once, as commands say, fits where an item is a picture of the usual size."""
+    from shmlint.workloads.mechanisms import batches_at_once
+
+    asked = [(read_workers(ran.words), read_batch(ran.words)) for ran in commands if ran.loads != "no"]
+    kept = [batches_at_once(workers) * batch if batch is not None else None for workers, batch in asked if workers]
+    return all(items is not None and items * _PICTURE <= DOCKER_DEFAULT_SHM for items in kept)
+
+
+_PICTURE = 3 * 224 * 224 * 4
+"""Bytes of three colours of 224 × 224 pixels, as PyTorch's numbers."""
 
 
 def _without_workers(case: _Case) -> Need | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Literal
 
 from shmlint.model.number import whole_number
@@ -321,6 +321,20 @@ def read_workers(words: Sequence[str]) -> int | None:
     found += [(key[1] or "", key[2]) for key in keys if key is not None]
     counts = (whole_number(value) for name, value in found if python or "dataloader" in name)
     return next((count for count in counts if count is not None), None)
+
+
+def read_batch(words: Sequence[str]) -> int | None:
+    """The items of a batch by the command's own options, of the largest where it names several; None for none."""
+    pairs = (word.partition("=") if "=" in word else (word, "", after) for word, after in pairwise((*words, "")))
+    counts = [
+        whole_number(value or "") for name, equals, value in pairs
+        if (equals or name.startswith("-")) and re.fullmatch(_BATCH, name) is not None
+    ]  # fmt: skip
+    return max(filter(None, counts), default=None)
+
+
+_BATCH = r"(?:--?|\+{0,2}(?:\w+\.)*)(?:\w+[_-])*(?:batch(?:[_-]?size)?(?:[_-]per[_-]\w+)?|bs)"
+"""Options and keys that give the size of a batch, for training or validation."""
 
 
 def may_have_no_workers(words: Sequence[str]) -> bool:

@@ -426,6 +426,12 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("vllm in an own image", launch("myorg/app", "vllm serve x --tensor-parallel-size 2"), "needed"),
     ("workers", launch("pytorch/pytorch", "python train.py --num_workers 8"), "needed"),
     ("workers, own image", launch("myorg/app", "python train.py --num_workers 8"), "needed"),
+    ("few items", launch("myorg/app", "python train.py --workers 1 --batchsize 5"), "likely"),
+    ("few items, keys", launch("myorg/app", "python train.py data.num_workers=4 data.batch_size=2"), "likely"),
+    ("many items", launch("myorg/app", "python train.py --num_workers 4 --batch-size 16"), "needed"),
+    ("many items of one", launch("a/b", "python train.py --num_workers 4 --bs 1 --val_batch_size 64"), "needed"),
+    ("few items of several ranks", launch("a/b", "torchrun --nproc_per_node 2 t.py --num_workers 1 --bs=1", count=2),
+     "needed"),
     # One process without workers needs nothing, also in an image for training
     ("no workers", launch("pytorch/pytorch", "python train.py --num_workers 0"), "unknown"),
     ("no workers, ngc", launch("nvcr.io/nvidia/pytorch:24.01-py3", "python t.py --num_workers 0"), "unknown"),
