@@ -90,12 +90,14 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
         words = match[2].split()
         local = match[1] != "install" and not words
         every = not match[0].startswith(("pip", "uv pip")) or "[" in match[2]
-        for at, word in enumerate(words):
-            word = word.strip("'\"")
-            if word in ("-r", "--requirement", "-f", "--file") and at + 1 < len(words):
-                yield from named_in_file(words[at + 1].strip("'\""), files)
-            elif word.startswith(("-r", "--requirement=")) and len(word) > 2:
-                yield from named_in_file(word.removeprefix("--requirement=").removeprefix("-r"), files)
+        left = iter(words)
+        for word in map(_bare, left):
+            if word in _LISTED or word.startswith(("-r", "--requirement=")):
+                path = _bare(next(left, "")) if word in _LISTED else re.sub(r"^-(?:r|-requirement=)", "", word)
+                local = local or (path.startswith("/") and files.find(path) is None)  # it may be any list
+                yield from named_in_file(path, files)
+            elif word in _WITH_VALUE:
+                next(left, "")
             elif (named := named_at(word)) is not None and (named in TORCH or not word.startswith("/")):
                 yield named, Evidence(f"installs {named}", _line_with(word, span))
             elif word.split("[")[0] in (".", "./") or word.startswith("/"):
@@ -105,6 +107,18 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
         if local or match[1] == "sync":
             for folder in (*files.folders(), files.repository.home, files.repository.root):
                 yield from named_by(folder, files, every=every)
+
+
+_LISTED = frozenset({"-r", "--requirement", "-f", "--file"})
+"""Options of pip and conda for a list of packages; to pip the second is where to look for some."""
+_WITH_VALUE = frozenset(
+    {"-i", "--index-url", "--extra-index-url", "--find-links", "-c", "--constraint", "--channel", "-n", "--name", "-p",
+     "--prefix", "-t", "--target"}
+)  # fmt: skip
+
+
+def _bare(word: str) -> str:
+    return word.strip("'\"")
 
 
 def _by_scripts(text: str, files: Files) -> Iterator[tuple[str, Evidence]]:

@@ -60,3 +60,20 @@ def test_packages_for_extras_are_there_where_the_build_asks_for_them(
         files["build.sh"] = "docker build -t tool .\n"
     code = {"tool.py": "import unheard_of\n", "run.sh": f"docker run --gpus all -it -v $PWD:/app {image} bash\n"}
     assert need(tmp_path, {**files, **code}).verdict == verdict
+
+
+@table(
+    "runs, asked, verdict",
+    [
+        ("pip install -r /app/list.txt", "numpy", "unknown"),
+        ("pip install -r /app/list.txt", "torch", "likely"),
+        ("pip install -r /made/other.txt", "numpy", "likely"),  # it may be any list of the repository
+        ("pip install --extra-index-url torch numpy", "", "unknown"),
+    ],
+)
+def test_a_list_that_a_build_names_by_its_path_in_the_image(
+    tmp_path: Path, runs: str, asked: str, verdict: str
+) -> None:
+    dockerfile = f"FROM ubuntu\nCOPY list.txt /app/\nRUN {runs}\n"
+    files = {"run.sh": "docker build -t tool .\ndocker run --gpus all -it tool bash\n", "Dockerfile": dockerfile}
+    assert need(tmp_path, {**files, "list.txt": asked, "requirements.txt": "torch\n"}).verdict == verdict
