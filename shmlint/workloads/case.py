@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from shmlint.model.finding import Evidence
@@ -48,6 +49,8 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
 
         program = with_documentation(launch, program)
     based = _with_bases(launch, program)
+    found = packages(based, program)
+    program = program._replace(documented_commands=_without_others(program, found))
     telling = [ran for ran in program.commands if ran.kind in ("program", "interactive")]
     findings = Findings()
     documented, said = Findings(), None
@@ -66,7 +69,41 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
         said = _said_of(sure or shown, based, extra, copy=is_copy(program))
         if not sure and said.need.verdict == "needed":
             said = said._replace(need=said.need._replace(verdict="likely"))
-    return Case(based, program, findings, known, own, documented, said, packages(based, program))
+    return Case(based, program, findings, known, own, documented, said, found)
+
+
+def _without_others(program: Program, found: Mapping[str, Evidence]) -> tuple[Ran, ...]:
+    """The documented commands without those that run in another image: the build of this one does not install them.
+
+    Of a build on an image with a system or CUDA, whose packages are known, nothing else brings such a program.
+    """
+    shown, image = program.documented_commands, program.image
+    asked = {name for ran in shown if not ran.certain and (name := _server(ran.words)) is not None}
+    if not asked or image is None or program.guessed or program.namesake or TORCH.isdisjoint(found):
+        return shown
+    from shmlint.workloads.environment import is_plain_image
+
+    if not all(is_plain_image(name) for name, _ in image.base_images):
+        return shown
+    others = {name for name in asked - found.keys() if not any(name in text for text, _ in image.runs)}
+    return tuple(ran for ran in shown if ran.certain or _server(ran.words) not in others or _is_installed(ran))
+
+
+def _server(words: Sequence[str]) -> str | None:
+    """The package of an inference server that a command starts; None for other programs."""
+    name = words[0].rpartition("/")[2]
+    module = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
+    return next((server for server in _SERVERS if server in (name, module.partition(".")[0])), None)
+
+
+_SERVERS = ("vllm", "sglang", "lmdeploy")
+"""Servers that are named after their packages."""
+
+
+def _is_installed(ran: Ran) -> bool:
+    """Whether the page of a command installs its server itself."""
+    text = ran.span.source.text if ran.span is not None else ""
+    return re.search(rf"\b(?:install|add)\b[^\n]*\b{_server(ran.words)}\b", text) is not None
 
 
 def may_run_more(launch: Launch, program: Program) -> bool:

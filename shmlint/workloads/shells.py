@@ -223,13 +223,14 @@ def _is_to_be_used(case: Case) -> bool:
     Headings further up tell so too, where the page itself shows what is run in it, and so do those over all that it
     shows, where no other one is about training.
     """
-    from shmlint.workloads.told import headings, is_to_be_used, words_of_headings
+    from shmlint.workloads.told import headings, is_to_be_used, shows_training
 
     path, start, repository = case.launch.span.path, case.launch.span.start, case.program.files.repository
     if is_to_be_used(path, start, repository) or _is_named_for_use(case):
         return True
     told = [found.text.lower() for found in headings(path, start, repository)]
-    shown = [ran for ran in case.program.documented_commands if ran.certain]
+    every = case.program.documented_commands
+    shown = [ran for ran in every if ran.certain] or [ran for ran in every if ran.span and ran.span.path == path]
     said = case.documented_commands
     trains = any(names_training(words) for words in (*(ran.words for ran in shown), *(text.split() for text in told)))
     quiet = bool(shown) and not trains and (said is None or not said.need.mechanisms)
@@ -238,7 +239,7 @@ def _is_to_be_used(case: Case) -> bool:
     places = [ran.span for ran in shown if ran.span is not None and ran.span.path == path]
     if not quiet or len(places) < len(shown):
         return False
-    if any(names_training((word,)) for word in words_of_headings(path, repository)):
+    if shows_training(path, start, repository):
         return False
     return all(is_to_be_used(path, place.start, repository) for place in places)
 

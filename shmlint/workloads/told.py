@@ -353,17 +353,31 @@ def headings(path: str, start: int, repository: Repository) -> Iterator[Evidence
     above = bisect_left(known, start, key=lambda span: span.start)
     level = _DEEPEST + 1
     for span in reversed(known[:above]):
-        text = page.text[span.start : span.end].lstrip()
-        if (depth := len(text) - len(text.lstrip("#"))) < level:
+        if (depth := _depth(span)) < level:
             level = depth
-            yield Evidence(text.strip("# "), span)
+            yield Evidence(page.text[span.start : span.end].strip("# "), span)
 
 
-def words_of_headings(path: str, repository: Repository) -> list[str]:
-    """The words of all headings of a Markdown page."""
+def shows_training(path: str, start: int, repository: Repository) -> bool:
+    """Whether a Markdown page has a heading about training behind an offset, or before it one with code or a link.
+
+    Before it starts a container a page may tell how its model was trained.
+    """
     page = repository.peek(path) if path.endswith((".md", ".mdx")) else None
     spans = _all_headings(page, repository) if page is not None else ()
-    return [word for span in spans for word in span.source.text[span.start : span.end].lower().split()]
+    for at, span in enumerate(spans):
+        words = span.source.text[span.start : span.end].lower().split()
+        if any(names_training((word,)) for word in words):
+            behind = (one.start for one in spans[at + 1 :] if _depth(one) <= _depth(span))
+            section = span.source.text[span.start : next(behind, None)]
+            if span.start > start or re.search(r"`|(?<!!)\[[^\]\n]*\]\(|\n(?: {4}|\t)", section) is not None:
+                return True
+    return False
+
+
+def _depth(heading: Span) -> int:
+    text = heading.source.text[heading.start : heading.end].lstrip()
+    return len(text) - len(text.lstrip("#"))
 
 
 def _all_headings(page: Source, repository: Repository) -> tuple[Span, ...]:

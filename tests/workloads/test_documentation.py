@@ -562,6 +562,34 @@ def test_the_headings_over_all_that_a_page_runs_tell_what_a_shell_is_for(
 
 
 @table(
+    "before, installs, shown, verdict",
+    [
+        ("", "torch", "## Inference\n```\npython ask.py\n```\n", "unknown"),
+        ("## How it was trained\nFor long.\n![loss](a.png)\n", "torch", "## Inference\n```\npython ask.py\n```\n",
+         "unknown"),
+        ("## Training\n```\npython lost.py\n```\n", "torch", "## Inference\n```\npython ask.py\n```\n", "likely"),
+        ("## Training\n[Here](a.md)\n", "torch", "## Inference\n```\npython ask.py\n```\n", "likely"),
+        ("", "torch", "## Use\n```\npython ask.py\n```\n", "likely"),
+        # A server that the image has not is for the other one of the page.
+        ("", "torch", "## Inference\n```\nvllm serve a -tp 4\n```\n", "likely"),
+        ("", "torch", "## Inference\n```\npython ask.py\npython -m vllm.entrypoints.openai.api_server -tp 4\n```\n",
+         "unknown"),
+        ("", "torch", "## Inference\n```\npython ask.py\npip install vllm\nvllm serve a -tp 4\n```\n", "needed"),
+        ("", "torch vllm", "## Inference\n```\npython ask.py\nvllm serve a -tp 4\n```\n", "needed"),
+    ],
+)  # fmt: skip
+def test_a_page_with_two_images_that_only_uses_models(
+    tmp_path: Path, before: str, installs: str, shown: str, verdict: str
+) -> None:
+    start = "docker build -t {0} {1}.\ndocker run --gpus all -it -v /my/code:/app {0} bash\n"
+    starts = start.format("one", "") + start.format("other", "-f Dockerfile.other ")
+    files = {"README.md": f"# Net\n{before}## Set up\n```\n{starts}```\n{shown}", "ask.py": "import unheard_of\n"}
+    base = "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN pip install "
+    files |= {"Dockerfile": f"{base}{installs}\n", "Dockerfile.other": f"{base}vllm\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "page, verdict",
     [
         ("# App\n## Run training\n```bash\n{run}\n```\n", "likely"),
