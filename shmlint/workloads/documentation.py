@@ -63,21 +63,26 @@ def with_documentation(launch: Launch, program: Program) -> Program:
         if anything:
             follow_inside([one for one in typed(launch, repository) if _starts_program(one.words, program)], follower)
     mine = launch.kind == "devcontainer"
-    if own is None and not follower.commands:
+    if own is None and not _runs(follower):
         for path in _beside(launch, repository):
             _read_page(_Page(path, 0, False, anything, begins=True), launch, program, follower)
-    if not follower.commands or (launch.kind == "compose-service" and not _trains(follower)):
+    if not _runs(follower) or (launch.kind == "compose-service" and not _trains(follower)):
         for path in _readmes(repository, own):
             _read_page(_Page(path, 0, mine, anything), launch, program, follower)
     if anything and not _trains(follower) and not (own is not None and is_of_example(own) and _shows(follower)):
         for path in _further(repository, own):
             _read_page(_Page(path, 0, mine and not follower.commands, True), launch, program, follower)
-    if program.kind == "interactive" and not any(ran.kind == "program" for ran in follower.commands):
+    if program.kind == "interactive" and not _runs(follower):
         _notebooks(program, follower)
-    if anything and not any(ran.kind == "program" for ran in follower.commands):
+    if anything and not _runs(follower):
         _own_programs(launch, program, follower)
     commands = tuple(ran for ran in follower.commands if ran.kind == "program")
     return program._replace(documented=tuple(follower.entries), documented_commands=commands)
+
+
+def _runs(follower: Follower) -> bool:
+    """Whether a program was found; a shell that a script opens in its container tells of none."""
+    return any(ran.kind == "program" for ran in follower.commands)
 
 
 def _trains(follower: Follower) -> bool:

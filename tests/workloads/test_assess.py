@@ -426,6 +426,7 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("vllm in an own image", launch("myorg/app", "vllm serve x --tensor-parallel-size 2"), "needed"),
     ("workers", launch("pytorch/pytorch", "python train.py --num_workers 8"), "needed"),
     ("workers, own image", launch("myorg/app", "python train.py --num_workers 8"), "needed"),
+    ("a program that transcribes", launch("pytorch/pytorch", "whisperx a.wav --model large-v2"), "not-needed"),
     ("few items", launch("myorg/app", "python train.py --workers 1 --batchsize 5"), "likely"),
     ("few items, keys", launch("myorg/app", "python train.py data.num_workers=4 data.batch_size=2"), "likely"),
     ("many items", launch("myorg/app", "python train.py --num_workers 4 --batch-size 16"), "needed"),

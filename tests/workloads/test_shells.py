@@ -18,6 +18,7 @@ from tests.workloads.cases import (
     NGC,
     PAINTS,
     PYTORCH,
+    RANKS,
     RANKS_SH,
     SERVE,
     SHELL,
@@ -208,6 +209,7 @@ JOB = (
     f"          ID=$(docker run -d --gpus all -v $PWD:/app -w /app {PYTORCH} bash)\n"
     '          echo "ID=$ID" >> $GITHUB_ENV\n      - run: {}\n'
 )
+GOES_ON = "```\n./start.sh\n{}\n```\n"
 STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docker exec -w /app box python serve.py\n"
 
 
@@ -226,6 +228,9 @@ STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docke
         ({"start.sh": WAITS + "docker exec box python serve.py\n", "other.sh": OUTSIDE}, "not-needed"),
         ({"start.sh": WAITS + "docker exec other python serve.py\n"}, "likely"),
         ({"start.sh": WAITS + "docker exec $OTHER python serve.py\n"}, "likely"),
+        # A page that goes on in it tells more than a shell that its script opens.
+        ({"start.sh": WAITS + "docker exec -it box bash\n", "README.md": GOES_ON.format("torchrun a.py")}, "likely"),
+        ({"start.sh": WAITS + "docker exec -it box bash\n", "README.md": GOES_ON.format(f"{RANKS} a.py")}, "needed"),
         # What prepares a container does not say what it is for.
         ({"start.sh": WAITS + "docker exec box bash prepare.sh\n"}, "likely"),
         ({"start.sh": WAITS + "docker exec box pip install -e .\n"}, "likely"),
