@@ -46,7 +46,7 @@ def as_documented(case: Case) -> Need | None:
     trained = [
         ran for ran in case.program.documented_commands
         if names_training(ran.words) and ran.span != case.launch.span and (ran.certain or _is_near(ran, case.program))
-        and not is_built(ran.words) and not _is_read(ran, case)
+        and not is_built(ran.words) and not _is_read(ran, case) and not _loads_by_threads(ran, case)
     ]  # fmt: skip
     if trained and not _fits_as_documented(case) and not _loads_alone(case) and not _lacks_code(trained, case):
         told = Evidence("trains", trained[0].span)
@@ -137,6 +137,23 @@ def _is_read(ran: Ran, case: Case) -> bool:
     if found.need is not None or not own:
         return False
     return not found.stops or (_loads_nothing(found) and _takes_steps(own, case))
+
+
+def _loads_by_threads(ran: Ran, case: Case) -> bool:
+    """Whether a documented command trains with TensorFlow, whose loaders are threads, in an image without PyTorch.
+
+    Its code, as far as it was read, imports nothing that loads data otherwise.
+    """
+    program = case.program
+    known = program.image is not None and not program.guessed and not program.namesake
+    if not known or case.torch is not None or not _FOR_RANKS.isdisjoint(case.packages):
+        return False
+    bare = {entry.path for entry, _ in case.documented.bare}
+    own = [entry.path for entry in program.documented if entry.span == ran.span]
+    return bool(own) and bare.issuperset(own) and not _TENSORFLOW.isdisjoint(case.packages)
+
+
+_TENSORFLOW = frozenset({"keras", "tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu"})
 
 
 def _loads_nothing(found: Findings) -> bool:

@@ -586,6 +586,28 @@ def test_a_shell_in_which_the_repository_trains(
     assert need(tmp_path, files).verdict == verdict
 
 
+BY_NAME = "import importlib, sys, tensorflow, unheard_of\nimportlib.import_module(sys.argv[1])\n"
+
+
+@table(
+    "installs, code, verdict",
+    [
+        ("tensorflow-gpu==2.2", BY_NAME, "unknown"),
+        ("tensorflow-gpu==2.2", WITH_LOADER + BY_NAME, "likely"),
+        ("tensorflow-gpu==2.2", "", "likely"),
+        ("tensorflow torch", BY_NAME, "likely"),
+        ("tensorflow horovod", BY_NAME, "likely"),
+        ("flask", BY_NAME, "likely"),
+    ],
+)
+def test_training_with_tensorflow_loads_by_threads(tmp_path: Path, installs: str, code: str, verdict: str) -> None:
+    files = {"shell.sh": "docker build -t own .\ndocker run --gpus all -it own bash\n"}
+    files |= {"README.md": "PyTorch\n```\n./shell.sh\npython train.py\n```\n"} | ({"train.py": code} if code else {})
+    (tmp_path / "train.py").unlink(missing_ok=True)
+    files["Dockerfile"] = f"FROM ubuntu\nRUN pip install {installs}\nCOPY . /app\nWORKDIR /app\n"
+    assert need(tmp_path, files).verdict == verdict
+
+
 def test_training_on_one_gpu_of_which_no_amount_is_known(tmp_path: Path) -> None:
     files = {"shell.sh": "docker run --gpus 1 -it leogao2/gpt-neox bash\n"}
     files["README.md"] = "```\npython train.py small.yml\n```\n"
