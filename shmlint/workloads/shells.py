@@ -243,7 +243,7 @@ def _is_to_be_used(case: Case) -> bool:
     from shmlint.workloads.told import headings, is_to_be_used, shows_training
 
     path, start, repository = case.launch.span.path, case.launch.span.start, case.program.files.repository
-    if is_to_be_used(path, start, repository) or _is_named_for_use(case):
+    if is_to_be_used(path, start, repository) or _named_for_use(case):
         return True
     told = [found.text.lower() for found in headings(path, start, repository)]
     every = case.program.documented_commands
@@ -264,13 +264,20 @@ def _is_to_be_used(case: Case) -> bool:
 _DELIVERS = ("deploy", "serving", "export", "convert", "inference")
 
 
-def _is_named_for_use(case: Case) -> bool:
-    """Whether a repository keeps several dev containers, and the directory of this one is called after its use."""
+def _named_for_use(case: Case) -> str:
+    """What is called after another use than training; empty where nothing is.
+
+    That is the directory of one of several dev containers of a repository, or a script that starts a container. People
+    call starting it deploying.
+    """
     from shmlint.workloads.told import tells_of_use
 
-    above, _, name = os.path.dirname(normal(case.launch.span.path)).rpartition("/")
-    apart = case.launch.kind == "devcontainer" and above.rpartition("/")[2] == ".devcontainer"
-    return apart and tells_of_use(name.lower())
+    above, _, name = normal(case.launch.span.path).lower().rpartition("/")
+    if case.launch.kind == "devcontainer":
+        above, _, name = above.rpartition("/")
+        return "its directory" if above.rpartition("/")[2] == ".devcontainer" and tells_of_use(name) else ""
+    script = case.launch.kind == "docker-run" and name.endswith((".sh", ".bash"))
+    return "its script" if script and tells_of_use(name.replace("deploy", "")) else ""
 
 
 def _is_near(ran: Ran, program: Program) -> bool:
@@ -587,7 +594,8 @@ def for_other_use(case: Case, need: Need) -> Need:
     shell = case.program.kind == "interactive" or _gives_shell(case)
     if need.verdict != "likely" or need.mechanisms or not shell or not _is_to_be_used(case):
         return need
-    who = "its directory is called after" if _is_named_for_use(case) else "the page starts it for"
+    named = _named_for_use(case)
+    who = f"{named} is called after" if named else "the page starts it for"
     stopped = f"{who} something else than training; what else runs is unknown"
     return unknown(case)._replace(stopped=stopped)
 

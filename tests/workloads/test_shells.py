@@ -632,6 +632,24 @@ def test_a_dev_container_whose_directory_is_called_after_its_use(tmp_path: Path,
     assert (found.verdict, "called after" in found.stopped) == (verdict, verdict == "unknown")
 
 
+@table(
+    "script, runs, verdict",
+    [
+        ("run_inference.sh", "bash", "unknown"),
+        ("docker/export.sh", "", "unknown"),
+        ("run_demo.sh", "bash", "unknown"),
+        ("run_train_and_demo.sh", "bash", "likely"),
+        ("deploy_container.sh", "bash", "likely"),
+        ("demo/start.sh", "bash", "likely"),
+        ("run_inference.sh", f"{RANKS} ask.py", "needed"),
+    ],
+)
+def test_a_script_that_is_called_after_its_use(tmp_path: Path, script: str, runs: str, verdict: str) -> None:
+    files = {script: f"docker run --gpus all -it -v $PWD:/workspace {PYTORCH} {runs}\n", "train.py": "import x\n"}
+    found = need(tmp_path, files, (script,))
+    assert (found.verdict, "its script is called after" in found.stopped) == (verdict, verdict == "unknown")
+
+
 @table("image, verdict", [("own/builder", "unknown"), ("own/detectron2:v1", "likely")])
 def test_the_programs_of_a_repository_run_where_their_packages_are(tmp_path: Path, image: str, verdict: str) -> None:
     files = {"README.md": f"```bash\ndocker run -it --gpus all {image}\n```\n", "tools/train_net.py": "import x\n"}
