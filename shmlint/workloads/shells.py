@@ -46,7 +46,7 @@ def as_documented(case: Case) -> Need | None:
     trained = [
         ran for ran in case.program.documented_commands
         if names_training(ran.words) and ran.span != case.launch.span and (ran.certain or _is_near(ran, case.program))
-        and not is_built(ran.words) and not _is_read(ran, case) and not _loads_by_threads(ran, case)
+        and not _is_alone(ran, case)
     ]  # fmt: skip
     if trained and not _fits_as_documented(case) and not _loads_alone(case) and not _lacks_code(trained, case):
         told = Evidence("trains", trained[0].span)
@@ -137,6 +137,19 @@ def _is_read(ran: Ran, case: Case) -> bool:
     if found.need is not None or not own:
         return False
     return not found.stops or (_loads_nothing(found) and _takes_steps(own, case))
+
+
+def _is_alone(ran: Ran, case: Case) -> bool:
+    """Whether what is called training is known to need nothing, or not known to be for PyTorch."""
+    known = _is_read(ran, case) or _loads_by_threads(ran, case) or _is_spared(ran, case)
+    return known or is_built(ran.words)
+
+
+def _is_spared(ran: Ran, case: Case) -> bool:
+    """Whether it is known of a command that it needs nothing in the image, or in one that is built on it."""
+    workload = entry_of(case.known.need.workload)
+    use = workload.used_by([ran.words]) if workload is not None and workload.needs == "no" else None
+    return use is not None and use is not workload and use.needs == "no"
 
 
 def _loads_by_threads(ran: Ran, case: Case) -> bool:

@@ -608,6 +608,22 @@ def test_training_with_tensorflow_loads_by_threads(tmp_path: Path, installs: str
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "image, page, verdict",
+    [
+        ("nvcr.io/nvidia/isaac-lab:2.0.0", "python scripts/<LIBRARY>/train.py --task=a", "not-needed"),
+        ("nvcr.io/nvidia/isaac-lab:2.0.0", "torchrun --nproc_per_node=4 scripts/train.py", "likely"),
+        ("nvcr.io/nvidia/isaac-lab:2.0.0", "bash train_all.sh", "likely"),
+    ],
+)
+def test_training_that_is_known_to_need_nothing_in_an_image(
+    tmp_path: Path, image: str, page: str, verdict: str
+) -> None:
+    files = {"Dockerfile": f"FROM {image}\nRUN apt-get update\n", "README.md": f"PyTorch\n```\n{page}\n```\n"}
+    files["run.sh"] = "docker build -t own .\ndocker run --gpus all -it -v .:/workspace own bash\n"
+    assert need(tmp_path, files).verdict == verdict
+
+
 def test_training_on_one_gpu_of_which_no_amount_is_known(tmp_path: Path) -> None:
     files = {"shell.sh": "docker run --gpus 1 -it leogao2/gpt-neox bash\n"}
     files["README.md"] = "```\npython train.py small.yml\n```\n"
