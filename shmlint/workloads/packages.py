@@ -112,9 +112,9 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
 _LISTED = frozenset({"-r", "--requirement", "-f", "--file"})
 """Options of pip and conda for a list of packages; to pip the second is where to look for some."""
 _WITH_VALUE = frozenset(
-    {"-i", "--index-url", "--extra-index-url", "--find-links", "-c", "--constraint", "--channel", "-n", "--name", "-p",
-     "--prefix", "-t", "--target"}
-)  # fmt: skip
+    {"-i", "--index-url", "--extra-index-url", "--find-links", "-n", "--name", "-p", "--prefix", "-t", "--target"}
+)
+"""Options with a value that is no package; of conda's channels, ``-c pytorch`` tells of one."""
 
 
 def _bare(word: str) -> str:

@@ -605,6 +605,9 @@ _ROS = r"ros-[a-z]+-"
 def for_other_use(case: Case, need: Need) -> Need:
     """A need of a shell that only its environment tells of, where a page starts it for something else than training."""
     shell = case.program.kind == "interactive" or _gives_shell(case)
+    said = case.documented_commands
+    if said is not None and said.by_command and need is said.need:
+        return need  # a server that the page starts tells of it
     if need.verdict != "likely" or need.mechanisms or not shell or not _is_to_be_used(case):
         return need
     named = _named_for_use(case)

@@ -332,11 +332,20 @@ def is_to_be_used(path: str, start: int, repository: Repository) -> bool:
 
 def tells_of_use(text: str) -> bool:
     """Whether the words of a heading or a name, in small letters, are about something else than training."""
-    trains = any(names_training((word,)) for word in re.findall(r"[\w-]+", text))
-    return not trains and any(word in text for word in _USES)
+    return not _is_about_training(text) and any(word in text for word in _USES)
 
 
-_USES = ("inference", "predict", "demo", "deploy", "serving", "export", "convert", "evaluat", "analys", "visuali")
+def _is_about_training(text: str) -> bool:
+    words = re.findall(r"[\w-]+", text)
+    return any(names_training((word,)) for word in words) or any(word in text for word in _TRAINING)
+
+
+_TRAINING = ("训练", "訓練", "微调", "学習", "ファインチューニング")
+_USES = (
+    "inference", "predict", "demo", "deploy", "serving", "export", "convert", "evaluat", "analys", "visuali",
+    "推理", "推論", "预测", "演示", "デモ", "部署", "导出", "评估", "評価", "可视化", "可視化",
+)  # fmt: skip
+"""Words of headings in English, Chinese and Japanese."""
 
 
 def heading(path: str, start: int, repository: Repository) -> Evidence | None:
@@ -366,8 +375,7 @@ def shows_training(path: str, start: int, repository: Repository) -> bool:
     page = repository.peek(path) if path.endswith((".md", ".mdx")) else None
     spans = _all_headings(page, repository) if page is not None else ()
     for at, span in enumerate(spans):
-        words = span.source.text[span.start : span.end].lower().split()
-        if any(names_training((word,)) for word in words):
+        if _is_about_training(span.source.text[span.start : span.end].lower()):
             behind = (one.start for one in spans[at + 1 :] if _depth(one) <= _depth(span))
             section = span.source.text[span.start : next(behind, None)]
             if span.start > start or re.search(r"`|(?<!!)\[[^\]\n]*\]\(|\n(?: {4}|\t)", section) is not None:

@@ -567,6 +567,8 @@ def test_the_headings_over_all_that_a_page_runs_tell_what_a_shell_is_for(
         ("", "torch", "## Inference\n```\npython ask.py\n```\n", "unknown"),
         ("## How it was trained\nFor long.\n![loss](a.png)\n", "torch", "## Inference\n```\npython ask.py\n```\n",
          "unknown"),
+        ("", "torch", "## 离线推理\n```\npython ask.py\n```\n", "unknown"),
+        ("", "torch", "## 推論\n```\npython ask.py\n```\n## 学習\n", "likely"),
         ("## Training\n```\npython lost.py\n```\n", "torch", "## Inference\n```\npython ask.py\n```\n", "likely"),
         ("## Training\n[Here](a.md)\n", "torch", "## Inference\n```\npython ask.py\n```\n", "likely"),
         ("", "torch", "## Use\n```\npython ask.py\n```\n", "likely"),
@@ -587,6 +589,13 @@ def test_a_page_with_two_images_that_only_uses_models(
     base = "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN pip install "
     files |= {"Dockerfile": f"{base}{installs}\n", "Dockerfile.other": f"{base}vllm\n"}
     assert need(tmp_path, files).verdict == verdict
+
+
+def test_a_server_that_a_page_starts_tells_more_than_its_heading(tmp_path: Path) -> None:
+    start = "docker build -t one .\ndocker run --gpus all -it one bash\n"
+    page = f"# Net\n## Set up\n```\n{start}```\n## Inference\n```\nvllm serve a -tp $n\n```\n"
+    files = {"README.md": page, "Dockerfile": "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN pip install vllm\n"}
+    assert need(tmp_path, files).verdict == "likely"
 
 
 @table(
