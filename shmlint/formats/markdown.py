@@ -172,6 +172,15 @@ def _is_shell(block: Block, text: str) -> bool:
     return _LAUNCH.match(text.lstrip()) is not None
 
 
+def _runs_python(block: Block, source: Source) -> bool:
+    """Whether a block that is called Python holds commands: by its first line, which Python does not understand."""
+    return block.language in _PYTHON and _RUN.match(_text(block, source)) is not None
+
+
+_RUN = re.compile(
+    r"(?:\s*#[^\n]*\n)*\s*(?:[$!%] ?)?(?:[A-Z_]+=\S*[ \t]+)*"
+    r"(?:(?:python[\d.]*|torchrun|bash|sh)[ \t]+(?:-{1,2}[a-z]|[\w./-]+\.(?:py|sh)(?!\w))|accelerate[ \t]+launch\b)"
+)
 _LAUNCH = re.compile(rf"(?:[$!%#] ?)?(?:sudo +)?{ENGINE} +(?:container +)?(?:run|create) +-")
 _ITEM = re.compile(r"[ \t]*(?:[-*+] +|\d+[.)] +)")
 _LAUNCHED = re.compile(rf"^(?:{_ITEM.pattern}|[ \t]*)(?P<start>{_LAUNCH.pattern})", re.M)
@@ -463,7 +472,7 @@ def commands_of_blocks(source: Source, workspace: Workspace) -> Iterator[tuple[i
     What a document shows after the start of a shell in a container is what it runs there.
     """
     for block in blocks_of(source, workspace):
-        if block.inline or block.language not in _SHELL:
+        if block.inline or not (block.language in _SHELL or _runs_python(block, source)):
             continue
         text = _shell_text(block, source)
         if not _is_compose(block, _text(block, source)):

@@ -689,6 +689,22 @@ def test_a_batch_script_in_a_page_runs_in_no_container(tmp_path: Path, first: st
     assert need(tmp_path, {"README.md": page, "train.py": "import torch\n"}).verdict == verdict
 
 
+@table(
+    "shown, verdict",
+    [
+        ("# Train it\ntorchrun --nproc_per_node=4 train.py", "needed"),
+        ("CUDA_VISIBLE_DEVICES=0,1 python -m torch.distributed.run --nproc_per_node=2 train.py", "needed"),
+        ("$ accelerate launch --num_processes 2 train.py", "needed"),
+        ("import torchrun\ntorchrun --nproc_per_node=4 train.py", "likely"),
+        ("python = 3\ntorchrun --nproc_per_node=4 train.py", "likely"),
+        ("sh.run('a')\ntorchrun --nproc_per_node=4 train.py", "likely"),
+    ],
+)
+def test_commands_in_a_block_that_is_called_python(tmp_path: Path, shown: str, verdict: str) -> None:
+    page = f"```bash\n{SHELL} bash\n```\n\n```python\n{shown}\n```\n"
+    assert need(tmp_path, {"README.md": page}).verdict == verdict
+
+
 def test_a_workload_of_the_documentation_is_shown_where_it_stands(tmp_path: Path) -> None:
     run = f"{SHELL.replace(PYTORCH, 'own/app')} bash"
     page = f"```bash\n{run}\n./setup.sh\n```\n"
