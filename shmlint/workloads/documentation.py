@@ -337,7 +337,11 @@ def _starts_program(words: Sequence[str], program: Program) -> bool:
     if name == "make":
         return names_training(words)
     if words[0].endswith((".sh", ".py")):
-        return len(words) > 1 or "/" in words[0]  # alone it is the name of a file in a list of them
+        if "/" in words[0]:
+            return True
+        # Alone it is the name of a file in a list of them; such a list may tell of each file, too.
+        said = len(words) > _PROSE_WORDS and all(re.fullmatch(_PROSE, word) for word in words[1 : _PROSE_WORDS + 1])
+        return len(words) > 1 and not said
     if words[0] in ("source", ".") and words[-1].endswith(".sh"):
         return True
     if name in LAUNCHERS or name in _STARTED:
@@ -346,6 +350,9 @@ def _starts_program(words: Sequence[str], program: Program) -> bool:
     return plain and installed_command(words[0], program.files) is not None
 
 
+_PROSE = r"[-–—:=>|]+|[A-Za-z][a-z'’-]*[.,;:]?"
+"""A word of a sentence: ``train_two.py is what we use``, ``tune.py - changes the rate``."""
+_PROSE_WORDS = 2
 _DOCUMENTATION = ("docs", "doc", "documentation")
 _FOR_ALL = frozenset({*_DOCUMENTATION, "docker", "dockerfiles", ".devcontainer", "install", "env", "environment"})
 """Directories whose pages tell how to get a container for everything."""

@@ -105,6 +105,24 @@ def test_a_page_trains_after_it_starts_a_notebook(
     assert need(tmp_path, {**files, "train.py": "import unheard_of\n"}).verdict == verdict
 
 
+@table(
+    "line, verdict",
+    [
+        ("train_two.py is the one we use now. It needs less.", "unknown"),
+        ("train_two.py - what we use", "unknown"),
+        ("train_two.py small", "likely"),
+        ("train_two.py --rate 0.1", "likely"),
+        ("train_two.py configs/small.yaml", "likely"),
+        ("train_two.py 8 small", "likely"),
+        ("./train_two.py small model", "likely"),
+    ],
+)
+def test_what_a_page_says_of_a_file_is_no_command(tmp_path: Path, line: str, verdict: str) -> None:
+    start = "    nvidia-docker run -it -v $PWD:/app own/box bash\n"
+    page = f"# Cells\n\nStart it:\n\n{start}\n## Files\n\n    {line}\n"
+    assert need(tmp_path, {"README.md": page, "train_two.py": "import torch, unheard_of\n"}).verdict == verdict
+
+
 @table("place, verdict", [("docker", "needed"), ("projects/fast", "likely")])
 def test_a_guide_at_the_top_is_not_about_a_project_below(tmp_path: Path, place: str, verdict: str) -> None:
     files = {"START.md": "```\ntorchrun --nproc_per_node=4 train.py\n```\n", "train.py": "print(1)\n"}
