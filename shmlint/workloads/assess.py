@@ -256,7 +256,7 @@ def _image(case: Case) -> Need | None:
         return None  # its code says of workers what the image's maintainers only suppose
     given = case.launch.command
     if _prepares(case):
-        return unknown(case)._replace(stopped="its command is called after installing or preparing something")
+        return unknown(case)._replace(stopped="its command is called after preparing or converting something")
     left_open = case.program.default and given is not None and bool(given.because)  # `docker run IMAGE "$@"`
     if need.verdict == "needed" and (left_open or read or case.program.stops) and not _says_training(case):
         return need._replace(verdict="likely")
@@ -264,7 +264,7 @@ def _image(case: Case) -> Need | None:
 
 
 def _prepares(case: Case) -> bool:
-    """Whether all that the launch, or else its image, starts is called after installing, fetching or preparing."""
+    """Whether all that the launch, or else its image, starts is called after preparing something or converting it."""
     launch = case.launch
     if launch.kind == "compose-service":
         return False  # what is prepared there is served as well

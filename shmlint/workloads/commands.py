@@ -699,7 +699,10 @@ _USING = r"(?i)infer|inference|predict|prediction|demo|export|visuali[sz]e|deplo
 
 
 def names_preparation(words: Sequence[str]) -> bool:
-    """Whether a command runs a script that is called after what comes before training: it installs, or fetches data."""
+    """Whether a command runs a script that is called after what is done before training, or with a model behind it.
+
+    It installs, fetches data, or writes the files of a model in another form: all that takes one process.
+    """
     script = next((word for word in words[:3] if word.endswith((".py", ".sh"))), "")
     name = script.rpartition("/")[2]
     more = re.search(r"(?i)[_-](?:and|then|n)[_-]", name)  # `setup_and_run.sh`
@@ -707,8 +710,8 @@ def names_preparation(words: Sequence[str]) -> bool:
 
 
 _PREPARING = (
-    r"(?i)^(?:run_)?(?:install|setup|compile|download|fetch|prepare|preprocess)(?:[_.-]|$)"
-    r"|[_-](?:install|download|prepare|preprocess)\.(?:py|sh)$"
+    r"(?i)^(?:run_)?(?:install|setup|compile|download|fetch|prepare|preprocess|convert|export|merge)(?:[_.-]|$)"
+    r"|[_-](?:install|download|prepare|preprocess|convert|converter|export|merge)\.(?:py|sh)$"
 )
 
 
