@@ -104,20 +104,20 @@ def names_trainer(files: Files, read: Collection[str] = ()) -> bool:
     return False
 
 
-def names_framework(repository: Repository) -> bool:
-    """Whether a file of the repository names a framework whose training may use shared memory.
+def names_framework(repository: Repository, *, code: bool = False) -> bool:
+    """Whether a file of the repository names a framework whose training may use shared memory; with ``code`` its code.
 
     Kaldi, darknet and other programs train without one. Also where there is too much to read.
     """
-    known, key = repository.shared.found, ("a framework", repository.root)
+    known, key = repository.shared.found, ("a framework in code" if code else "a framework", repository.root)
     if key not in known:
-        known[key] = _naming_framework(repository)
+        known[key] = _naming_framework(repository, _READ if code else _TELLING)
     return known[key] is not None
 
 
-def _naming_framework(repository: Repository) -> str | None:
+def _naming_framework(repository: Repository, files: str) -> str | None:
     characters = 0
-    for number, path in enumerate(files_in((repository.root,), repository, set(), _TELLING)):
+    for number, path in enumerate(files_in((repository.root,), repository, set(), files)):
         source = repository.peek(path)
         characters += len(source.text) if source is not None else 0
         if source is None or number >= MOST_FILES or characters > MOST_BYTES:
@@ -135,13 +135,19 @@ _TELLING = (
 """Files that may name what trains: of text and JSON not those that are called after data, which has words like any."""
 _TRAINING_FRAMEWORKS = (
     r"torch|jax|flax|paddle|mxnet|mindspore|chainer|lightning|transformers|vllm|sglang|deepspeed"
-    r"|megatron|nemo|mmcv|mmengine|mmdet|mmseg|openmm|detectron|ultralytics|yolo|fairseq|horovod|nccl|\bray\b"
+    r"|megatron|(?<![a-z])nemo|mmcv|mmengine|mmdet|mmseg|openmm|detectron|ultralytics|yolo|fairseq|horovod|nccl|\bray\b"
     r"|accelerate|dataloader|num_workers|nproc_per|monai|espnet|speechbrain|fastai|timm\b|diffusers|axolotl|llama|unsloth"
     r"|hugectr|merlin|\bdgl\b|nnunet|rapids|dask|xgboost|lightgbm|mpirun|\bcaffe|nvcr\.io|hugging|gpt|lora\b|ms-swift"
     r"|mirrored|tf\.distribute|tensorflow[./]python[./]distribute|tensorflow\.distribute|multi_gpu_model"
 )
 """TensorFlow and Keras alone are not among them: their data is loaded by threads, and they train in one process on one
 GPU unless they are told to use several."""
+
+
+def uses_tensorflow(path: str, repository: Repository) -> bool:
+    """Whether a program of Python imports TensorFlow or Keras."""
+    found = looked_at(path, repository)
+    return found is not None and not {"tensorflow", "keras"}.isdisjoint(found.packages)
 
 
 def uses_model(path: str, repository: Repository) -> bool:

@@ -187,12 +187,25 @@ def _has_steps(entries: Sequence[Entry], case: Case) -> bool:
 
 
 def _lacks_code(trained: Sequence[Ran], case: Case) -> bool:
-    """Whether nothing in the repository that trains uses a framework."""
-    if case.torch is not None or not all(_is_held(ran, case.program.files.repository) for ran in trained):
-        return False
-    from shmlint.workloads.own_code import names_framework
+    """Whether nothing in the repository that trains uses a framework.
 
-    return not names_framework(case.program.files.repository)
+    Where one of its programs is TensorFlow's, the packages and pages around its code matter no more: its data is
+    loaded by threads.
+    """
+    repository = case.program.files.repository
+    if case.torch is not None or not all(_is_held(ran, repository) or _is_of_another(ran) for ran in trained):
+        return False
+    from shmlint.workloads.own_code import names_framework, uses_tensorflow
+
+    spans = {ran.span for ran in trained}
+    own = [entry.path for entry in case.program.documented if entry.span in spans]
+    by_threads = any(uses_tensorflow(path, repository) for path in own)
+    return not names_framework(repository) or (by_threads and not names_framework(repository, code=True))
+
+
+def _is_of_another(ran: Ran) -> bool:
+    """Whether the path of a program names a framework that trains without workers: ``keras_retinanet/bin/train.py``."""
+    return any(not _OTHER_FRAMEWORKS.isdisjoint(re.split(r"[\W_]+", word.lower())) for word in ran.words[:2])
 
 
 def _is_without_files(case: Case) -> bool:

@@ -747,3 +747,29 @@ def test_a_page_runs_programs_from_the_directory_above(tmp_path: Path, workdir: 
     alone = f"{WITH_LOADER}DataLoader(d, batch_size=4)\n"
     files |= {"pkg/fit.py": alone, "pkg/train.py": alone, "pkg/load.py": alone.replace(")", ", num_workers=4)")}
     assert need(tmp_path, files).verdict == verdict
+
+
+BOX = "```\nnvidia-docker run -it -v $PWD:/app own/box bash\n```\n\n```\npython3 train.py <config>\n```\n"
+
+
+@table(
+    "code, more, verdict",
+    [
+        ("from keras.models import Model\n", {}, "unknown"),
+        ("import tensorflow as tf\n", {"NOTES.md": "The images of LINEMOD, as PyTorch has them.\n"}, "unknown"),
+        # A page may train with the program of another repository as well.
+        ("import keras\n", {"README.md": f"{BOX}```\nkeras_boxes/bin/train.py csv\n```\n"}, "unknown"),
+        ("import keras\n", {"README.md": f"{BOX}```\nboxes/bin/train.py csv\n```\n"}, "likely"),
+        # Another program, or a launcher, may use more.
+        ("import tensorflow as tf\n", {"other.py": "import torch\n"}, "likely"),
+        ("import tensorflow as tf\nscope = tf.distribute.MirroredStrategy().scope()\n", {}, "likely"),
+        ("import tensorflow as tf\n", {"run.sh": "horovodrun -np 2 python train.py\n"}, "likely"),
+        ("import unheard_of\n", {}, "likely"),
+    ],
+)
+def test_a_page_that_trains_with_tensorflow(tmp_path: Path, code: str, more: dict[str, str], verdict: str) -> None:
+    docker = "FROM nvcr.io/nvidia/tensorflow:20.10-tf1-py3\nRUN pip install nvidia-tensorflow[horovod]\n"
+    files = {"README.md": BOX, "docker/Dockerfile": docker, "train.py": code + "import unheard_of\n"}
+    for old in ("NOTES.md", "other.py", "run.sh"):
+        (tmp_path / old).unlink(missing_ok=True)
+    assert need(tmp_path, {**files, **more}).verdict == verdict
