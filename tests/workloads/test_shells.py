@@ -512,6 +512,24 @@ def test_a_shell_for_code_that_needs_nothing(tmp_path: Path, files: dict[str, st
         assert notebook == ("unknown" if verdict == "not-needed" else verdict)
 
 
+@table(
+    "mounts, code, verdict",
+    [
+        ("-v /home/me/lab:/lab", ALONE, "unknown"),
+        ("-v $LAB:/lab", ALONE, "unknown"),
+        ("", ALONE, "unknown"),
+        ("-v /home/me/lab:/lab", ALONE.replace("=4", "=4, num_workers=2"), "likely"),
+        ("-v /home/me/lab:/lab", "import torch\n", "likely"),
+        # What the container sees of the repository is only a part of it.
+        ("-v $PWD/lab:/lab", ALONE, "likely"),
+    ],
+)
+def test_a_shell_that_is_not_known_to_see_the_code(tmp_path: Path, mounts: str, code: str, verdict: str) -> None:
+    start = f"docker run -it --gpus all {mounts} {NGC} bash\n"
+    files = {"docker/start.sh": start.replace("$PWD", ".."), "lab/net.py": "import torch\n", "fit.py": code}
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table("image", [PYTORCH, "nvcr.io/nvidia/pytorch:24.05-py3", "rapidsai/base:24.06-cuda12.2-py3.11"])
 def test_a_notebook_is_advised_the_size_of_a_shell(tmp_path: Path, image: str) -> None:
     page = f"```sh\ndocker run --gpus all -it {image} %s\n```\n"
