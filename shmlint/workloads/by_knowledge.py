@@ -336,9 +336,15 @@ class _Reading:
         self.ranks_perhaps = others and not certain
         """Of the programs one of which may run, only some have several ranks."""
         _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
+        self._apply_environment(launch, launcher)
+
+    def _apply_environment(self, launch: Launch, launcher: bool) -> None:
+        """Take the ranks that variables set, and leave open how many GPUs there are where they differ from these."""
         torchrun = _reads_processes(self.words)
         if (self.ranks is None or torchrun) and not self.ranks_vary and launcher:
             self._ranks_of_environment(launch, _TORCHRUN_VARIABLES if torchrun else _RANK_VARIABLES)
+        if self.count == 1 and (self.ranks or 1) > 1 and _may_see_more(launch):
+            self.count, self.ranks_perhaps = None, True
 
     def _most_ranks(self, launcher: bool) -> tuple[int | None, Span | None]:
         """The most ranks that one of the commands asks for, and where it does."""
@@ -524,6 +530,12 @@ def gpu_count(launch: Launch) -> Count:
         if not isinstance(count, int) or len(ids) < count:
             count = len(ids)
     return count
+
+
+def _may_see_more(launch: Launch) -> bool:
+    """Whether only the default of a variable takes GPUs away that a launch asks for: ``${GPUS:-0}``."""
+    given = (launch.environment.get(name) for name in _VISIBLE)
+    return launch.gpu.number != 1 and any(value is not None and "$" in value.text for value in given)
 
 
 def with_render_nodes(launch: Launch, extra: Sequence[Workload] = ()) -> Launch:

@@ -42,6 +42,27 @@ def test_other_looks_in_other_images(tmp_path: Path, command: str, severity: str
         assert [(f.rule, f.severity) for f in found] == [("SHM101", severity)]
 
 
+@table(
+    "gpus, ranks, severity",
+    [
+        ("${SERVER_GPUS:-1}", "${RANKS:-4}", "warning"),
+        ("${SERVER_GPUS:-1}", "2", "warning"),
+        ("${SERVER_GPUS:-0,1}", "2", "error"),
+        ("${SERVER_GPUS:-1}", "1", None),
+        ("${SERVER_GPUS:-1}", "${RANKS:-1}", None),
+        ("1", "2", None),  # it does not start
+    ],
+)
+def test_a_default_of_one_gpu_beside_several_ranks(
+    tmp_path: Path, gpus: str, ranks: str, severity: str | None
+) -> None:
+    """Who gives it several GPUs sets both."""
+    command = f"    command: --model m --tensor-parallel-size {ranks}\n"
+    text = f"services:\n  app:\n    image: vllm/vllm-openai:v0.9.0\n{command}    {GPUS}\n"
+    text += f"    environment: [\"NVIDIA_VISIBLE_DEVICES={gpus}\"]\n"
+    assert [f.severity for f in findings(tmp_path, text)] == ([] if severity is None else [severity])
+
+
 def test_a_service_that_has_its_size(tmp_path: Path) -> None:
     text = f"services:\n  app:\n    image: {NGC}\n    shm_size: '8g'\n    {GPUS}\n"
     assert findings(tmp_path, text) == []
