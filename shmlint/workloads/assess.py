@@ -391,7 +391,7 @@ def _told(case: Case, need: Need) -> Need:
     # Whether a program that is not understood uses what it is given, only a size tells: --ipc=host is often a habit.
     left_open = _shows_no_workers(case) if open_use else bool(case.findings.stops)
     habit = said.bytes is None and left_open and not need.mechanisms
-    sure = need.verdict == "likely" and not guessed and not habit
+    sure = need.verdict == "likely" and not guessed and not habit and not said.seldom
     if sure and (not said.page or (open_use and _documents_training(case))):
         return larger._replace(verdict="needed")
     why = need.why if need.verdict == "likely" else "the repository says so: " + said.evidence.text

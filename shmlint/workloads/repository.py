@@ -96,8 +96,8 @@ class Shared:
         self.sizes: dict[tuple[str, str], Texts] = {}
         """The files of a directory that speak of shared memory, and their text, by the root and the path."""
         self.found: dict[tuple[object, ...], str | None] = {}
-        """The files of modules, by the directories in which they were looked for and their names, and the file that
-        names a framework, by the root."""
+        """The files of modules, by the directories in which they were looked for and their names, the file that names
+        a framework, by the root, and pages that mostly give a container no more memory, by what tells it."""
         self.dockerfiles: dict[tuple[str, str], tuple[str, ...]] = {}
         """The names of the Dockerfiles of directories, by the root and the path."""
         self.listed: dict[tuple[str, str], frozenset[str]] = {}

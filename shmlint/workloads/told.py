@@ -44,6 +44,8 @@ class Told(NamedTuple):
     """It says so only of the use of several GPUs, or another page says so of the same image."""
     workers: bool = False
     """It says so only of DataLoader workers."""
+    seldom: bool = False
+    """Its file starts the same container more often without: there the size is an example."""
 
 
 def told(launch: Launch, program: Program) -> Told | None:
@@ -54,11 +56,12 @@ def told(launch: Launch, program: Program) -> Told | None:
     has = max(launch.effective_shm().bytes or 0, DOCKER_DEFAULT_SHM)
     other = next(_others(launch, has, program), None)
     if other is not None:
-        given = other.effective_shm()
+        given, seldom = other.effective_shm(), _is_seldom(launch, other, has, program)
         if given.decided_by == "host" or given.bytes is None:
-            return Told(Evidence("the same container with the host's /dev/shm", given.span or other.home), None)
+            of_host = Evidence("the same container with the host's /dev/shm", given.span or other.home)
+            return Told(of_host, None, seldom=seldom)
         text = f"the same container with {human(given.bytes)}"
-        return Told(Evidence(text, given.span or other.home), given.bytes)
+        return Told(Evidence(text, given.span or other.home), given.bytes, seldom=seldom)
     page = repository.peek(launch.span.path) if launch.span.path.endswith(_PAGES) else None
     if page is None:
         return None
@@ -136,9 +139,7 @@ def _keys(launch: Launch, *, built: bool) -> Iterator[Same]:
 
 def _others(launch: Launch, has: int, program: Program) -> Iterator[Launch]:
     """The launches of the same container in this file and those around it that are given more than ``has``."""
-    repository = program.files.repository
-    sure = program.dockerfile is not None and not program.guessed and not program.namesake
-    built = normal(program.dockerfile.path) if sure and program.dockerfile is not None else None
+    repository, built = program.files.repository, _built(program)
     for path in _paths(launch, built, repository):
         if launch.kind == "compose-service" and path.endswith((".yaml", ".yml")) and (
             path == launch.span.path or not _may_have(launch.name or "", path, repository)
@@ -151,6 +152,26 @@ def _others(launch: Launch, has: int, program: Program) -> Iterator[Launch]:
             itself = (other.span.path, other.span.start) == (launch.span.path, launch.span.start)
             if not itself and _is_same(launch, other, built, repository):
                 yield other
+
+
+def _is_seldom(launch: Launch, other: Launch, has: int, program: Program) -> bool:
+    """Whether the page of ``other`` starts the container of a launch more often with no more than that has."""
+    path, repository = other.span.path, program.files.repository
+    if not path.endswith(_PAGES):
+        return False
+    built, known = _built(program), repository.shared.found
+    own = *_keys(launch, built=False), _use(launch), launch.kind, launch.span.path, bool(launch.binds)
+    key = "seldom", path, has, built, *own
+    if key not in known:  # a page may have many launches, and each of them asks
+        more = [_given(one) > has for one in _launches(path, repository) if _is_same(launch, one, built, repository)]
+        known[key] = path if more.count(False) > more.count(True) else None
+    return known[key] is not None
+
+
+def _built(program: Program) -> str | None:
+    """The Dockerfile of a launch, where it is known."""
+    sure = program.dockerfile is not None and not program.guessed and not program.namesake
+    return normal(program.dockerfile.path) if sure and program.dockerfile is not None else None
 
 
 def _may_have(service: str, path: str, repository: Repository) -> bool:

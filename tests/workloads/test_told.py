@@ -38,6 +38,11 @@ OF_HOST = SIZED.replace("--shm-size=16g", "--ipc=host")
         # What has as much itself is told nothing by it.
         ({"README.md": HAS_SOME, "start.sh": SIZED.replace("16g", "256m")}, "likely"),
         ({"README.md": HAS_SOME, "start.sh": SIZED}, "needed"),
+        # Where a page starts it mostly without, a size is an example.
+        ({"README.md": PAGE, "NOTES.md": f"{PAGE}{PAGE}```bash\n{SIZED}```\n"}, "likely"),
+        ({"README.md": PAGE, "NOTES.md": f"{PAGE}```bash\n{SIZED}```\n"}, "needed"),
+        ({"README.md": f"{PAGE}{PAGE}```bash\n{SIZED}```\n"}, "likely"),
+        ({"README.md": f"{PAGE}{PAGE}", "start.sh": SIZED}, "needed"),
         # A page shows one service in several ways.
         ({"README.md": SERVICE + SERVICE.replace("    deploy:", "    shm_size: 16g\n    deploy:")}, "needed"),
         ({"README.md": SERVICE + SERVICE.replace("  app:", "  other:\n    shm_size: 16g")}, "likely"),
