@@ -107,8 +107,12 @@ def _is_installed(ran: Ran) -> bool:
 
 
 def may_run_more(launch: Launch, program: Program) -> bool:
-    """Whether a container gives a shell, or its script runs what it is given: pages tell what that is."""
-    return program.kind == "interactive" or (program.default and launch.interactive) or passed_on(launch) is not None
+    """Whether a container gives a shell, or its script runs what it is given: pages tell what that is.
+
+    So they and scripts do of a service without a command, in which people run one: ``docker compose run NAME …``.
+    """
+    open_use = program.default and (launch.interactive or launch.kind == "compose-service")
+    return program.kind == "interactive" or open_use or passed_on(launch) is not None
 
 
 def _said_of(commands: Sequence[Ran], launch: Launch, extra: Sequence[Workload], *, copy: bool) -> Known:

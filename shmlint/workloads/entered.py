@@ -141,8 +141,8 @@ def in_service(launch: Launch, repository: Repository) -> Iterator[Inside]:
 
 
 def _scripts_of(folder: str, repository: Repository) -> Iterator[str]:
-    """The scripts and makefiles of a directory, and of the one in it that people keep them in."""
-    for inner in (folder, os.path.join(folder, "scripts")):
+    """The scripts and makefiles of a directory, and of those in it that people keep them in."""
+    for inner in (folder, *(os.path.join(folder, name) for name in ("scripts", "bin"))):
         for name in repository.names(normal(inner)):
             if name.endswith(_RUNNING):
                 yield normal(os.path.join(inner, name))

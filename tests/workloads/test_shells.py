@@ -327,6 +327,23 @@ def test_what_scripts_run_in_a_service(tmp_path: Path, path: str, line: str, ver
     assert need(tmp_path, {**files, path: f"{line}\n"}).verdict == verdict
 
 
+@table(
+    "path, line, verdict",
+    [
+        ("bin/train.sh", "docker compose run --rm app python train.py", "needed"),
+        ("bin/train.sh", "docker compose run --rm app python train.py --workers 0", "likely"),
+        ("README.md", "```\ndocker compose run --rm app python train.py\n```", "needed"),
+        # What a page runs elsewhere, nobody runs in a container that ends at once.
+        ("README.md", "```\npython train.py\n```", "likely"),
+    ],
+)
+def test_what_is_run_in_a_service_without_a_command(tmp_path: Path, path: str, line: str, verdict: str) -> None:
+    build = f"FROM {PYTORCH}\nWORKDIR /app\nCOPY . .\n"
+    service = "services:\n  app:\n    build: .\n    gpus: all\n"
+    files = {"compose.yaml": service, "Dockerfile": build, "train.py": LOADER}
+    assert need(tmp_path, {**files, path: f"{line}\n"}).verdict == verdict
+
+
 OTHER = '{"image": "example.org/team/tools:1", "workspaceFolder": "/app", "runArgs": ["--gpus", "all"]}'
 WITH_WORKERS = "from torch.utils.data import DataLoader\nDataLoader(data(), num_workers=%s)\n"
 
