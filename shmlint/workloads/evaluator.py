@@ -566,10 +566,22 @@ class Evaluator:
             if dotted(node.value).endswith("environ") and isinstance(key, str):
                 return self._variable(key)
             found = self._item(node.value, key, scope, depth, parameters) if isinstance(key, str) else NOTHING
+            at = _index(node.slice)
+            found = self._part(node.value, at, scope, depth, parameters) if at is not None else found
             return changed(found) if self.is_handed_on(node.value, scope) else found
         if isinstance(node, ast.Call):
             return self._call(node, scope, depth, parameters)
         return self._operation(node, scope, depth, parameters)
+
+    def _part(self, sequence: ast.expr, at: int, scope: Scope, depth: int, parameters: bool) -> Found:
+        """``SIZE[0]``: one of several values that are written down, where no other is put in its place."""
+        found = self.value(sequence, scope, depth + 1, parameters=parameters)
+        values = found.value if isinstance(found.value, tuple) else ()
+        if not -len(values) <= at < len(values):
+            return NOTHING
+        if isinstance(sequence, ast.Name | ast.Attribute) and self.is_altered(sequence, scope):
+            return NOTHING
+        return found._replace(value=values[at])
 
     def _operation(self, node: ast.expr, scope: Scope, depth: int, parameters: bool) -> Found:
         def inner(part: ast.expr) -> Found:
@@ -940,6 +952,15 @@ def _saved(node: ast.Attribute, scope: Scope) -> Function | None:
     named = [part for call in saving for part in ast.walk(call) if isinstance(part, ast.Constant)]
     # Names are those that are kept alone, or left out; without any, all are kept.
     return made[0] if saving and not any(isinstance(part.value, str) for part in named) else None
+
+
+def _index(node: ast.expr) -> int | None:
+    """The whole number in ``values[0]`` or ``values[-1]``."""
+    below = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+    number = node.operand if isinstance(node, ast.UnaryOp) and below else node
+    if not isinstance(number, ast.Constant) or type(number.value) is not int:
+        return None
+    return -number.value if below else number.value
 
 
 def _parameter_at(at: int | str, function: Function) -> list[str]:

@@ -430,6 +430,10 @@ def _shape(last: str, site: Site, evaluator: Evaluator) -> tuple[int, ...]:
         keys = evaluator.argument(site.node, "keys", 0, None, site.scope).value
         parts = len(keys) if isinstance(keys, tuple) and len(keys) > _IMAGE_AND_LABEL else 1
         return _of_volume(size, max(samples or 1, 1) * parts)
+    named = {keyword.arg for keyword in site.node.keywords}
+    if {"height", "width"} <= named:
+        sides = (evaluator.argument(site.node, side, -1, None, site.scope).value for side in ("height", "width"))
+        return _of_image(tuple(sides))
     found = evaluator.argument(site.node, "size", 0, None, site.scope)
     if found.value is UNKNOWN:
         found = evaluator.argument(site.node, "height", 0, None, site.scope)
