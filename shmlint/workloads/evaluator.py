@@ -869,22 +869,48 @@ class Evaluator:
 
     def _set_when_made(self, node: ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """What ``Settings(workers=4).workers`` is, or what the class says of it."""
-        holder = node.value
-        objects = self.given_to(holder, scope) if isinstance(holder, ast.Name | ast.Attribute) else [(holder, scope)]
-        if len(objects) != 1 or not isinstance(objects[0][0], ast.Call):
+        objects = self._objects(node.value, scope)
+        if len(objects) != 1:
             return []
         made, where = objects[0]
-        assert isinstance(made, ast.Call)
+        if not isinstance(made, ast.Call):
+            return []
         given = [(keyword.value, where) for keyword in made.keywords if keyword.arg == node.attr]
         if given or not isinstance(made.func, ast.Name | ast.Attribute):
             return given
         name = dotted(made.func)
         found = self.definition(name if name in where.module.definitions else where.full_name(made.func), where)
+        if found is not None and isinstance(found[0], ast.ClassDef):
+            own = self._set_by_class(node.attr, found[1]._replace(owner=found[0], function=None))
+            if own:
+                return own
         starred = any(keyword.arg is None for keyword in made.keywords)
         if (made.args or starred) and found is not None and isinstance(found[0], ast.ClassDef):
             return [(ast.Starred(made, ast.Load()), where)]  # nobody counts the fields
         fields = self._given(ast.Attribute(made.func, node.attr, ast.Load()), where)
         return [(field, there) for field, there in fields if isinstance(field, ast.Constant)]
+
+    def _objects(self, holder: ast.expr, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """What an expression may be, through the functions that hand it on: of one object, one call."""
+        found = [(holder, scope)]
+        for _ in range(_MOST_HANDED):
+            if not any(isinstance(one, ast.Name | ast.Attribute) for one, _ in found):
+                break
+            further: list[tuple[ast.expr, Scope]] = []
+            for one, where in found:
+                given = self.given_to(one, where) if isinstance(one, ast.Name | ast.Attribute) else [(one, where)]
+                if not given:
+                    return []
+                further += given
+            found = list({id(one): (one, where) for one, where in further}.values())
+        return found
+
+    def _set_by_class(self, attribute: str, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """What a method of a class gives an attribute of its objects, where nothing else may: ``self.workers = 8``."""
+        found = self._of_object(attribute, scope)
+        alone = len(found) == 1 and found[0][1].function is not None
+        own = ast.Attribute(ast.Name("self", ast.Load()), attribute, ast.Load())
+        return found if alone and not self._is_set_elsewhere(own, scope) else []
 
     def _variable(self, name: str, default: Found = NOTHING) -> Found:
         """A variable of the container's environment, or what the code takes where there is none."""

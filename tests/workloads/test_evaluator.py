@@ -232,6 +232,7 @@ HPARAMS = (
     "        return DataLoader(d, num_workers=self.hparams.workers)\n%s\n"
 )
 
+SETTINGS = "class A:\n    def __init__(self):\n        self.n = 4\n"
 IN_FUNCTIONS: list[tuple[str, str, object, bool]] = [
     ("def f(n):\n    DataLoader(d, num_workers=n)\nf(4)\n", "", 4, True),
     ("def f(n=2):\n    DataLoader(d, num_workers=n)\nf()\n", "", 2, True),
@@ -253,6 +254,12 @@ IN_FUNCTIONS: list[tuple[str, str, object, bool]] = [
     ("class A:\n    n = 4\n    def f(self):\n        DataLoader(d, num_workers=self.n)\nA().f()\n", "", 4, True),
     ("class A:\n    def __init__(self, n=2):\n        self.n = n\n    def f(self):\n"
      "        DataLoader(d, num_workers=self.n)\nA(4).f()\n", "", 4, True),
+    (f"{SETTINGS}DataLoader(d, num_workers=A().n)\n", "", 4, True),
+    (f"{SETTINGS}class B(A):\n    pass\na = B()\ndef f(a):\n    DataLoader(d, num_workers=a.n)\nf(a)\n", "", 4, True),
+    (f"{SETTINGS}def f(a):\n    DataLoader(d, num_workers=a.n)\ndef g(a):\n    f(a)\ng(A())\n", "", 4, True),
+    (f"{SETTINGS}a = A()\na.n = n\nDataLoader(d, num_workers=a.n)\n", "", UNKNOWN, False),
+    (f"{SETTINGS}    def less(self):\n        self.n = 0\nDataLoader(d, num_workers=A().n)\n", "", UNKNOWN, False),
+    (f"{SETTINGS}        vars(self).update(more)\nDataLoader(d, num_workers=A().n)\n", "", UNKNOWN, False),
     ("class A:\n    def __init__(self, n=2):\n        self.kw = dict(num_workers=n)\n    def f(self):\n"
      "        DataLoader(d, **self.kw)\nA(4).f()\n", "", 4, True),
     ("class A:\n    def __init__(self, cfg):\n        self.cfg = cfg\n    def f(self):\n"
