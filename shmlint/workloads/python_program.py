@@ -15,6 +15,7 @@ from itertools import filterfalse
 from shmlint.model.need import Step
 from shmlint.model.source import Span
 from shmlint.syntax.python import Module, dotted, switches_mode
+from shmlint.workloads.datasets import with_own_items
 from shmlint.workloads.declarations import SETTINGS_CLASSES
 from shmlint.workloads.detectron import counted, is_counted, sized
 from shmlint.workloads.evaluated import imported_by
@@ -81,6 +82,7 @@ def _read_program(entry: Entry, files: Files) -> Reading:
 
 def _result(walker: Walker) -> Reading:
     calls: list[Call] = []
+    loaders: dict[int, Site] = {}
     items: list[tuple[tuple[int, ...], Span]] = []
     made = {site.name for site in walker.sites}
     sites: dict[int, Site] = {}
@@ -101,6 +103,7 @@ def _result(walker: Walker) -> Reading:
         if made_of is not None:
             calls += (_filled(_LOADER, one, walker.evaluator) for one in made_of)
         elif row is not None and meant and not _uses_none(row, site, walker):
+            loaders[len(calls)] = site
             calls.append(_filled(row, site, walker.evaluator))
             _note_size(calls[-1], walker)
         elif not meant and (row is None or _is_of_object(site)) and (counted := _counted(site, walker)):
@@ -111,6 +114,7 @@ def _result(walker: Walker) -> Reading:
             shape = _shape(last, site, walker.evaluator)
             if shape:
                 items.append((shape, site.span))
+    calls = calls if items else with_own_items(calls, loaders, sites.values(), walker.evaluator)
     loaded = [module for module in walker.modules.loaded.values() if module is not None]
     for place in passed_tensors(sites.values(), walker.evaluator):
         walker.stop("its processes exchange tensors in a way that is not followed", place)

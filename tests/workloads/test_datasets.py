@@ -1,0 +1,77 @@
+"""How large a dataset makes its images."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.cases import PYTORCH, compose, need
+from tests.workloads.test_evaluator import reading
+
+HEAD = "import cv2, torch\nfrom PIL import Image\nfrom torch.utils.data import DataLoader\n"
+CLASS = "class D(torch.utils.data.Dataset):\n    def __init__(self, paths, side=%s):\n        self.side = side\n"
+ITEM = "    def __getitem__(self, i):\n        image = cv2.imread(self.paths[i])\n"
+LOADS = "DataLoader(D(paths), num_workers=4, batch_size=8)\n"
+FRACTIONS = "        return image / 255\n"
+
+
+@table(
+    "body, item",
+    [
+        ("        image = cv2.resize(image, (64, 32))\n        return image / 255\n", (4, 3, 64, 32)),
+        ("        image = cv2.resize(image, (self.side, self.side))\n        return image / 255\n", (4, 3, 48, 48)),
+        ("        image = Image.open(p).convert('RGB')\n        return to_tensor(image.resize((64, 32)))\n",
+         (4, 3, 64, 32)),
+        ("        return self.read(image)\n    def read(self, image):\n"
+         "        return torch.tensor(cv2.resize(image, (64, 32))).float()\n", (4, 3, 64, 32)),
+        # The smallest one, also of a mask beside it.
+        ("        mask = cv2.resize(other, (16, 16))\n        image = cv2.resize(image, (64, 32))\n"
+         "        return image / 255, mask\n", (4, 3, 16, 16)),
+        # It is cut or made smaller later, or perhaps; its numbers have one byte; its size is not known.
+        ("        image = cv2.resize(image, (64, 32))\n        return image[8:, :] / 255\n", ()),
+        ("        image = cv2.resize(image, (64, 32))\n        return center_crop(image) / 255\n", ()),
+        ("        image = cv2.resize(image, (64, 32))\n        if self.small:\n"
+         "            image = cv2.resize(image, (8, 8))\n        return image / 255\n", ()),
+        ("        if self.small:\n            image = cv2.resize(image, (64, 32))\n        return image / 255\n", ()),
+        ("        return cv2.resize(image, (64, 32))\n", ()),
+        ("        return torch.tensor(cv2.resize(image, (64, 32)), dtype=torch.float16).float()\n", ()),
+        ("        return cv2.resize(image, (w, h)) / 255\n", ()),
+        ("        return cv2.resize(image, self.sides[i]) / 255\n", ()),
+        ("        return image / 255\n", ()),
+    ],
+)  # fmt: skip
+def test_the_least_size_of_items(tmp_path: Path, body: str, item: tuple[int, ...]) -> None:
+    code = f"{HEAD}{CLASS % 48}{ITEM}{body}{LOADS}"
+    assert [call.row.item for call in reading(tmp_path, {"train.py": code}, "").calls] == [item]
+
+
+@table(
+    "code, item",
+    [
+        ("data = D(paths)\ndef f(d):\n    DataLoader(d, num_workers=4)\nf(data)\n", (4, 3, 64, 32)),
+        ("DataLoader(dataset=D(paths), num_workers=4)\n", (4, 3, 64, 32)),
+        ("DataLoader(other(D(paths)), num_workers=4)\n", ()),
+        ("DataLoader(E(paths), num_workers=4)\n", ()),
+        # What a transform makes of images says more.
+        ("from torchvision.transforms import Resize\nDataLoader(D(Resize(9)), num_workers=4)\n", ()),
+    ],
+)
+def test_the_dataset_of_a_loader(tmp_path: Path, code: str, item: tuple[int, ...]) -> None:
+    resized = "        image = cv2.resize(image, (64, 32))\n"
+    more = "class E(D):\n    def __getitem__(self, i):\n        return small(i)\n"
+    code = f"{HEAD}{CLASS % 48}{ITEM}{resized}{FRACTIONS}{more}{code}"
+    assert [call.row.item for call in reading(tmp_path, {"train.py": code}, "").calls] == [item]
+
+
+def test_colours_that_are_not_sure(tmp_path: Path) -> None:
+    grey = ITEM.replace("cv2.imread(self.paths[i])", "cv2.imread(self.paths[i], 0)")
+    code = f"{HEAD}{CLASS % 48}{grey}        return cv2.resize(image, (64, 32)) / 255\n{LOADS}"
+    assert [call.row.item for call in reading(tmp_path, {"train.py": code}, "").calls] == [(4, 1, 64, 32)]
+
+
+@table("side, verdict", [(512, "needed"), (16, "likely")])
+def test_what_it_takes(tmp_path: Path, side: int, verdict: str) -> None:
+    """An item may have more than what is known of it, so that it never fits for sure."""
+    resized = f"        return cv2.resize(image, ({side}, {side})) / 255\n"
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": f"FROM {PYTORCH}\nCOPY . .\n"}
+    assert need(tmp_path, {**files, "train.py": f"{HEAD}{CLASS % 48}{ITEM}{resized}{LOADS}"}).verdict == verdict
