@@ -191,7 +191,7 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
     """Follow the commands of a page that run in the container of a launch."""
     repository = program.files.repository
     source = repository.peek(page.path)
-    here, directory, notebook = page.here, "", gives_notebook(launch, program)
+    here, directory, notebook, typed_in = page.here, "", gives_notebook(launch, program), page.anything
     named = list(_named_starts(source, launch, program)) if source is not None else []
     for command in _commands_behind(source, page.start, repository) if source is not None else ():
         words = [word.text for word in command.words]
@@ -202,7 +202,7 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
             directory = words[1] if len(words) == 2 and words[0] == "cd" else directory
             continue
         passed = _passed_to_script(words, launch, page.path, directory, program)
-        if passed == ():
+        if passed == () or _makes(words, launch, page.path, directory, repository):
             here = here or not is_to_be_used(page.path, command.span.start, repository)
             continue
         passed = behind_exec(words) if passed is None else passed
@@ -215,8 +215,8 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
             if not passed:
                 continue
         if passed is not None:
-            here = True
-        starts = passed is None and page.anything and (here or not page.begins) and unwrapped(words)
+            here, typed_in = True, typed_in or (len(passed) == 1 and passed[0].rpartition("/")[2] in SHELLS)
+        starts = passed is None and typed_in and (here or not page.begins) and unwrapped(words)
         runs = starts and (_starts_program(starts, program) or (is_of_example(page.path) and is_built(starts)))
         if passed or (runs and not _is_elsewhere(command, launch, follower)):
             sure = bool(passed) or (here and not notebook) or (page.waits and _on_several_hosts(words))
@@ -315,6 +315,39 @@ def _passed_to_script(
     if not same and not ("/" in named and f"/{script}".endswith(f"/{named}")):
         return None
     return _behind_own(left[1:], program) if passed_on(launch) is not None else ()
+
+
+def _makes(words: Sequence[str], launch: Launch, page: str, directory: str, repository: Repository) -> bool:
+    """Whether a command of a page makes the target whose recipe starts a container: ``make -C docker shell``.
+
+    What comes after one that is detached may be for the host.
+    """
+    if posixpath.basename(launch.span.path).lower() not in _MAKEFILES.get(words[0], ()) or not launch.interactive:
+        return False
+    options = launch.span.source.text[launch.span.start : launch.image.span.start] if launch.image is not None else ""
+    if re.search(_DETACHED, options) is not None:
+        return False
+    folder = posixpath.dirname(normal(page))
+    inside = normal(posixpath.join(folder, directory))
+    folder = inside if directory and repository.is_dir(inside) else folder
+    before = [at for at, word in enumerate(words) if word in ("-C", "--directory") and at + 1 < len(words)]
+    folder = posixpath.join(folder, words[before[0] + 1]) if before else folder
+    same = normal(folder or ".") == normal(posixpath.dirname(normal(launch.span.path)) or ".")
+    return same and not _targets_at(launch.span.source, launch.span.start).isdisjoint(words[1:])
+
+
+def _targets_at(source: Source, start: int) -> frozenset[str]:
+    """The names of the recipe in which a place of a Makefile or a justfile is."""
+    for line in reversed(source.text[:start].split("\n")[:-1]):
+        if line[:1] not in ("", " ", "\t", "#"):
+            header = re.match(_TARGETS, line)
+            return frozenset(header[1].split()) if header is not None else frozenset()
+    return frozenset()
+
+
+_DETACHED = r"\s(?:-[a-z]*d[a-z]*|--detach)(?=\s|$)"
+_TARGETS = r"@?([\w./-]+(?:[ \t]+[\w./-]+)*)[^:\n]*:(?!=)"
+_MAKEFILES = {"make": ("makefile", "gnumakefile"), "just": ("justfile", ".justfile")}
 
 
 def _behind_own(words: Sequence[str], program: Program) -> Sequence[str]:

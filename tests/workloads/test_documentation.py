@@ -773,3 +773,33 @@ def test_a_page_that_trains_with_tensorflow(tmp_path: Path, code: str, more: dic
     for old in ("NOTES.md", "other.py", "run.sh"):
         (tmp_path / old).unlink(missing_ok=True)
     assert need(tmp_path, {**files, **more}).verdict == verdict
+
+
+MAKEFILE = """build:
+\tdocker build -t app .
+
+shell: build
+\tdocker run -it --gpus all -v .:/app app bash
+"""
+
+
+@table(
+    "path, recipes, page, verdict",
+    [
+        ("Makefile", MAKEFILE, "make build\nmake shell GPU=0\npython train.py", "needed"),
+        ("docker/Makefile", MAKEFILE, "make -C docker shell\npython train.py", "needed"),
+        ("docker/Makefile", MAKEFILE, "cd docker\nmake shell\npython train.py", "needed"),
+        ("justfile", MAKEFILE.replace("shell:", "@shell gpus='all':").replace("\t", "    "),
+         "just shell\npython train.py", "needed"),
+        # Another target or Makefile; what comes before it, or after one that is detached, may be for the host.
+        ("Makefile", MAKEFILE, "make build\npython train.py", "likely"),
+        ("docker/Makefile", MAKEFILE, "make shell\npython train.py", "likely"),
+        ("Makefile", MAKEFILE, "python train.py\nmake shell", "likely"),
+        ("Makefile", MAKEFILE.replace("-it ", "-itd "), "make shell\npython train.py", "likely"),
+    ],
+)
+def test_a_page_that_makes_a_shell(tmp_path: Path, path: str, recipes: str, page: str, verdict: str) -> None:
+    build = f"FROM {PYTORCH}\nWORKDIR /app\nCOPY . .\n"
+    recipes = recipes.replace(" .\n", " ..\n" if "/" in path else " .\n")
+    files = {path: recipes, "Dockerfile": build, "train.py": LOADER, "README.md": f"```\n{page}\n```\n"}
+    assert need(tmp_path, files).verdict == verdict

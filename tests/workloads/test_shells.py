@@ -333,6 +333,7 @@ def test_what_scripts_run_in_a_service(tmp_path: Path, path: str, line: str, ver
         ("bin/train.sh", "docker compose run --rm app python train.py", "needed"),
         ("bin/train.sh", "docker compose run --rm app python train.py --workers 0", "likely"),
         ("README.md", "```\ndocker compose run --rm app python train.py\n```", "needed"),
+        ("README.md", "```\ndocker compose run --rm app bash\npython train.py\n```", "needed"),
         # What a page runs elsewhere, nobody runs in a container that ends at once.
         ("README.md", "```\npython train.py\n```", "likely"),
     ],
