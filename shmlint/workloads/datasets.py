@@ -51,17 +51,53 @@ def _dataset(site: Site, evaluator: Evaluator) -> tuple[ast.ClassDef, Scope] | N
     """The class of the dataset that a loader is given, where the repository has it."""
     given = next(iter(site.node.args), None)
     given = next((keyword.value for keyword in site.node.keywords if keyword.arg == "dataset"), given)
-    made = evaluator.objects(given, site.scope) if given is not None else []
-    owned = []
-    for one, where in made:
-        if not isinstance(one, ast.Call) or not isinstance(one.func, ast.Name | ast.Attribute):
-            return None
-        name = dotted(one.func)
-        found = evaluator.definition(name if name in where.module.definitions else where.full_name(one.func), where)
-        if found is None or not isinstance(found[0], ast.ClassDef):
-            return None
-        owned.append((found[0], found[1]))
-    return owned[0] if len({id(owner) for owner, _ in owned}) == 1 else None
+    owned = _classes(given, site.scope, evaluator, 0) if given is not None else None
+    return owned[0] if owned and len({id(owner) for owner, _ in owned}) == 1 else None
+
+
+def _classes(node: ast.expr, scope: Scope, evaluator: Evaluator, depth: int) -> list[tuple[ast.ClassDef, Scope]] | None:
+    """The classes of the datasets that an expression may be or hold; None where one of them is not known."""
+    if isinstance(node, ast.Call):
+        name = dotted(node.func)
+        name = name if name in scope.module.definitions else scope.full_name(node.func)
+        found = evaluator.definition(name, scope)
+        if found is not None and isinstance(found[0], ast.ClassDef):
+            return [(found[0], found[1])]
+        inner = node.args[:1] if found is None and name in _PARTS_OF else []
+        parts = [(part, scope) for part in inner]
+    elif isinstance(node, ast.Name | ast.Attribute):
+        parts = evaluator.given_to(node, scope) or _unpacked(node, scope)
+    else:
+        parts = [(part, scope) for part in _held(node)]
+    known = [_classes(part, where, evaluator, depth + 1) for part, where in parts] if depth < _DEEPEST else []
+    if not known or any(classes is None for classes in known):
+        return None
+    return [owned for classes in known for owned in classes or ()]
+
+
+_DEEPEST = 8
+_PARTS_OF = frozenset({"torch.utils.data.random_split", "torch.utils.data.Subset", "torch.utils.data.dataset.Subset"})
+"""Calls that take some of the items of a dataset."""
+
+
+def _unpacked(node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+    """What a name is one part of, where it gets its value there alone: ``train, test = random_split(data, sizes)``."""
+    code = scope.function or scope.module.tree
+    assigned = (one for one in ast.walk(code) if isinstance(one, ast.Assign))
+    names = [(target, one.value) for one in assigned for target in one.targets if isinstance(target, ast.Tuple)]
+    values = [value for target, value in names if dotted(node) in map(dotted, target.elts)]
+    return [(value, scope) for value in values if isinstance(value, ast.Call) and len(values) == 1]
+
+
+def _held(node: ast.expr) -> list[ast.expr]:
+    """What a list or a mapping holds, or an expression is in either case."""
+    if isinstance(node, ast.Subscript):
+        return [node.value]
+    if isinstance(node, ast.DictComp):
+        return [node.value]
+    if isinstance(node, ast.Dict):
+        return node.values
+    return [node.body, node.orelse] if isinstance(node, ast.IfExp) else []
 
 
 def _shape(

@@ -869,7 +869,7 @@ class Evaluator:
 
     def _set_when_made(self, node: ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """What ``Settings(workers=4).workers`` is, or what the class says of it."""
-        objects = self.objects(node.value, scope)
+        objects = self._objects(node.value, scope)
         if len(objects) != 1:
             return []
         made, where = objects[0]
@@ -890,7 +890,7 @@ class Evaluator:
         fields = self._given(ast.Attribute(made.func, node.attr, ast.Load()), where)
         return [(field, there) for field, there in fields if isinstance(field, ast.Constant)]
 
-    def objects(self, holder: ast.expr, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+    def _objects(self, holder: ast.expr, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """What an expression may be, through the functions that hand it on: of one object, one call."""
         found = [(holder, scope)]
         for _ in range(_MOST_HANDED):

@@ -50,6 +50,12 @@ def test_the_least_size_of_items(tmp_path: Path, body: str, item: tuple[int, ...
     [
         ("data = D(paths)\ndef f(d):\n    DataLoader(d, num_workers=4)\nf(data)\n", (4, 3, 64, 32)),
         ("DataLoader(dataset=D(paths), num_workers=4)\n", (4, 3, 64, 32)),
+        ("a, b = torch.utils.data.random_split(D(paths), parts)\nDataLoader(a, num_workers=4)\n", (4, 3, 64, 32)),
+        ("DataLoader(torch.utils.data.Subset(D(paths), part), num_workers=4)\n", (4, 3, 64, 32)),
+        ("data = {k: D(paths[k]) for k in KINDS}\nDataLoader(data['a'], num_workers=4)\n", (4, 3, 64, 32)),
+        ("data = D(paths) if real else D(others)\nDataLoader(data, num_workers=4)\n", (4, 3, 64, 32)),
+        ("data = D(paths) if real else E(others)\nDataLoader(data, num_workers=4)\n", ()),
+        ("data = {'a': D(paths), 'b': nobodys}\nDataLoader(data['a'], num_workers=4)\n", ()),
         ("DataLoader(other(D(paths)), num_workers=4)\n", ()),
         ("DataLoader(E(paths), num_workers=4)\n", ()),
         # What a transform makes of images says more.
