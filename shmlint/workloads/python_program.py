@@ -434,16 +434,19 @@ def _shape(last: str, site: Site, evaluator: Evaluator) -> tuple[int, ...]:
         keys = evaluator.argument(site.node, "keys", 0, None, site.scope).value
         parts = len(keys) if isinstance(keys, tuple) and len(keys) > _IMAGE_AND_LABEL else 1
         return _of_volume(size, max(samples or 1, 1) * parts)
-    named = {keyword.arg for keyword in site.node.keywords}
-    if {"height", "width"} <= named:
-        sides = (evaluator.argument(site.node, side, -1, None, site.scope).value for side in ("height", "width"))
-        return _of_image(tuple(sides))
+    named = {"height", "width"} <= {keyword.arg for keyword in site.node.keywords}
+    if named or (site.name.startswith("albumentations.") and last in _TWO_SIDES and len(site.node.args) > 1):
+        sides = (("height", 0), ("width", 1))
+        if shape := _of_image(tuple(evaluator.argument(site.node, *side, None, site.scope).value for side in sides)):
+            return shape
     found = evaluator.argument(site.node, "size", 0, None, site.scope)
     if found.value is UNKNOWN:
         found = evaluator.argument(site.node, "height", 0, None, site.scope)
     return _of_image(found.value)
 
 
+_TWO_SIDES = frozenset({"Resize", "RandomCrop", "CenterCrop", "RandomResizedCrop"})
+"""Transforms of albumentations with the height first and the width second."""
 _IMAGE_AND_LABEL = 2
 """So many parts every item may have."""
 
