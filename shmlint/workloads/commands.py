@@ -698,6 +698,19 @@ _MODES = frozenset({"--mode", "-mode", "--phase", "--run_mode", "--run-mode"})
 _USING = r"(?i)infer|inference|predict|prediction|demo|export|visuali[sz]e|deploy"
 
 
+def runs_binary(words: Sequence[str]) -> bool:
+    """Whether a command runs a program in its directory that is no script, and does more than to print its help.
+
+    Such a program was built or fetched there. The page of a part that shows it is not about the repository's own code.
+    """
+    here = words[0].startswith("./") and "." not in words[0].rpartition("/")[2]
+    return here and words[0].rpartition("/")[2] not in _BUILDS and kind_of(words) == "program"
+
+
+_BUILDS = frozenset({"configure", "bootstrap", "autogen", "gradlew", "mvnw", "install", "setup", "build", "make"})
+"""Scripts that people keep without an ending, which build or fetch something."""
+
+
 def names_preparation(words: Sequence[str]) -> bool:
     """Whether a command runs a script that is called after what is done before training, or with a model behind it.
 

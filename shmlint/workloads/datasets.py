@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from shmlint.syntax.python import dotted
 from shmlint.workloads.assignments import Function
 from shmlint.workloads.evaluator import Evaluator
+from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.python_reading import Call
 from shmlint.workloads.reach import Site
 from shmlint.workloads.values import Scope
@@ -31,13 +32,16 @@ _SMALL = re.compile(r"(?i)half|float16|uint8|to_?tensor_?v2|pil_?to_?tensor|gray
 
 
 def with_own_items(
-    calls: Sequence[Call], loaders: Mapping[int, Site], sites: Collection[Site], evaluator: Evaluator
-) -> list[Call]:
+    calls: Sequence[Call], loaders: Mapping[int, Site], sites: Collection[Site], loaded: Sequence[Loaded],
+    evaluator: Evaluator,
+) -> list[Call]:  # fmt: skip
     """Calls with the least bytes that an item of their datasets has, where the code tells them for sure.
 
-    ``loaders`` are those that make loaders, by their places among the calls.
+    ``loaders`` are those that make loaders, by their places among the calls; ``loaded`` are the program's modules.
     """
     found = list(calls)
+    if not any("resize" in module.source.text for module in loaded):
+        return found  # and no module is parsed for its dataset
     for at, site in loaders.items() if not any(_CUTS.search(one.name) for one in sites) else ():
         row = found[at].row
         owned = _dataset(site, evaluator) if not row.item and row.call.startswith("torch.utils.data.") else None

@@ -13,7 +13,7 @@ from shmlint.files.read import normal
 from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
-from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, unwrapped
+from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, runs_binary, unwrapped
 from shmlint.workloads.entered import ENGINES, behind_exec, follow_inside, in_service, inside, typed
 from shmlint.workloads.follow import Follower, assigned
 from shmlint.workloads.launchers import LAUNCHERS
@@ -217,23 +217,10 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if passed is not None:
             here, typed_in = True, typed_in or (len(passed) == 1 and passed[0].rpartition("/")[2] in SHELLS)
         starts = passed is None and typed_in and (here or not page.begins) and unwrapped(words)
-        runs = starts and (_starts_program(starts, program) or (is_of_example(page.path) and is_built(starts)))
+        runs = starts and (_starts_program(starts, program) or (is_of_example(page.path) and runs_binary(starts)))
         if passed or (runs and not _is_elsewhere(command, launch, follower)):
             sure = bool(passed) or (here and not notebook) or (page.waits and _on_several_hosts(words))
             follower.run_given(assigned(command, command.span), passed or words, command.span, certain=sure)
-
-
-def is_built(words: Sequence[str]) -> bool:
-    """Whether a command runs a program in its directory that is no script, and does more than to print its help.
-
-    Such a program was built or fetched there. The page of a part that shows it is not about the repository's own code.
-    """
-    here = words[0].startswith("./") and "." not in posixpath.basename(words[0])
-    return here and posixpath.basename(words[0]) not in _BUILDS and kind_of(words) == "program"
-
-
-_BUILDS = frozenset({"configure", "bootstrap", "autogen", "gradlew", "mvnw", "install", "setup", "build", "make"})
-"""Scripts that people keep without an ending, which build or fetch something."""
 
 
 def _named_starts(page: Source, launch: Launch, program: Program) -> Iterator[int]:

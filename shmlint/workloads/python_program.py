@@ -114,8 +114,8 @@ def _result(walker: Walker) -> Reading:
             shape = _shape(last, site, walker.evaluator)
             if shape:
                 items.append((shape, site.span))
-    calls = calls if items else with_own_items(calls, loaders, sites.values(), walker.evaluator)
     loaded = [module for module in walker.modules.loaded.values() if module is not None]
+    calls = calls if items else with_own_items(calls, loaders, sites.values(), loaded, walker.evaluator)
     for place in passed_tensors(sites.values(), walker.evaluator):
         walker.stop("its processes exchange tensors in a way that is not followed", place)
     if not items and not IMAGE_PACKAGES.isdisjoint(package for module in loaded for package in module.packages):

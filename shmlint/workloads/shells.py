@@ -16,8 +16,7 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.workloads.builds import bare_name, is_bare, is_published_here
 from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
-from shmlint.workloads.commands import SHELLS, names_training, read_ranks
-from shmlint.workloads.documentation import fetches_inside, is_built, is_of_example
+from shmlint.workloads.commands import SHELLS, names_training, read_ranks, runs_binary
 from shmlint.workloads.knowledge import entry_of
 from shmlint.workloads.program import Entry, Findings, Program, Ran, gives_notebook, starts_notebook
 from shmlint.workloads.repository import Repository
@@ -69,6 +68,8 @@ def as_documented(case: Case) -> Need | None:
 
 def _is_of_part(trained: Sequence[Ran], case: Case) -> bool:
     """Whether the page of a part of the repository starts a container, and what trains is on pages of other parts."""
+    from shmlint.workloads.documentation import is_of_example
+
     own = case.launch.span.path
     if not own.endswith((".md", ".mdx", ".rst")) or not is_of_example(own):
         return False
@@ -141,8 +142,7 @@ def _is_read(ran: Ran, case: Case) -> bool:
 
 def _is_alone(ran: Ran, case: Case) -> bool:
     """Whether what is called training is known to need nothing, or not known to be for PyTorch."""
-    known = _is_read(ran, case) or _loads_by_threads(ran, case) or _is_spared(ran, case)
-    return known or is_built(ran.words)
+    return _is_read(ran, case) or _is_spared(ran, case) or runs_binary(ran.words)
 
 
 def _is_spared(ran: Ran, case: Case) -> bool:
@@ -150,23 +150,6 @@ def _is_spared(ran: Ran, case: Case) -> bool:
     workload = entry_of(case.known.need.workload)
     use = workload.used_by([ran.words]) if workload is not None and workload.needs == "no" else None
     return use is not None and use is not workload and use.needs == "no"
-
-
-def _loads_by_threads(ran: Ran, case: Case) -> bool:
-    """Whether a documented command trains with TensorFlow, whose loaders are threads, in an image without PyTorch.
-
-    Its code, as far as it was read, imports nothing that loads data otherwise.
-    """
-    program = case.program
-    known = program.image is not None and not program.guessed and not program.namesake
-    if not known or case.torch is not None or not _FOR_RANKS.isdisjoint(case.packages):
-        return False
-    bare = {entry.path for entry, _ in case.documented.bare}
-    own = [entry.path for entry in program.documented if entry.span == ran.span]
-    return bool(own) and bare.issuperset(own) and not _TENSORFLOW.isdisjoint(case.packages)
-
-
-_TENSORFLOW = frozenset({"keras", "tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu"})
 
 
 def _loads_nothing(found: Findings) -> bool:
@@ -193,7 +176,9 @@ def _lacks_code(trained: Sequence[Ran], case: Case) -> bool:
     loaded by threads.
     """
     repository = case.program.files.repository
-    if case.torch is not None or not all(_is_held(ran, repository) or _is_of_another(ran) for ran in trained):
+    if case.torch is not None or not _FOR_RANKS.isdisjoint(case.packages):
+        return False
+    if not all(_is_held(ran, repository) or _is_of_another(ran) for ran in trained):
         return False
     from shmlint.workloads.own_code import names_framework, uses_tensorflow
 
@@ -448,7 +433,7 @@ def _is_shown_in_use(case: Case) -> bool:
 def _runs_built(case: Case) -> bool:
     """Whether all that pages run in the container are programs that were built there, none of them for training."""
     shown = case.program.documented_commands
-    built = bool(shown) and not case.program.documented and all(ran.certain and is_built(ran.words) for ran in shown)
+    built = bool(shown) and not case.program.documented and all(ran.certain and runs_binary(ran.words) for ran in shown)
     return built and not any(names_training(ran.words) for ran in shown)
 
 
@@ -514,6 +499,7 @@ def _in_plain_environment(case: Case) -> Need | None:
     shown = [ran for ran in program.documented_commands if ran.kind == "program"]
     if any(ran.span not in own or ran.words[0].rpartition("/")[2] in _BY_MPI for ran in shown):
         return None
+    from shmlint.workloads.documentation import fetches_inside
     from shmlint.workloads.environment import is_plain, sees_more
     from shmlint.workloads.native import is_quiet
     from shmlint.workloads.own_code import own_code
