@@ -311,6 +311,8 @@ def _together(segments: Sequence[Call], room: int) -> Iterator[tuple[Mechanism, 
 
 _PARTS = 2
 """An item that is resized may be an image and a mask or another image of its size, of which nothing is said."""
+_TOKEN, _TOKEN_PARTS = 8, 4
+"""Bytes of a token in a batch, and what an item of text may have for each: itself, a mask, a label, a position."""
 
 
 def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanism | str | None:
@@ -326,6 +328,10 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     shape, place = _largest(reading.items) if reading.items and not call.row.least else (fixed, None)
     size = batch.number or (1 if shape else None)  # a batch holds at least one item
     ahead = call.prefetch.number or 2
+    if not shape and count and batch.number:
+        items = ranks * batches_at_once(count, ahead) * batch.number
+        if 0 < items * reading.tokens * _TOKEN_PARTS * _TOKEN <= room:
+            return "small"
     if not shape or size is None or size < 1:
         return Mechanism("dataloader", None, "estimated", _workers_text(count), tuple(evidence), DATALOADER_SOURCE)
     item = (1 if fixed else _FLOAT) * _product(shape)

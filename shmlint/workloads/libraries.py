@@ -558,6 +558,20 @@ INPUT_SIZE_CALLS = frozenset({"create_loader"})
 """Loaders of images whose ``input_size`` is the shape of what they give (timm.data)."""
 IMAGE_PACKAGES = frozenset({"torchvision", "PIL", "cv2", "albumentations", "kornia", "skimage", "imageio"})
 """Packages that read or change images; their import names."""
+LENGTH_OPTIONS = (
+    "context_length", "block_size", "max_seq_len", "max_seq_length", "seq_len", "seq_length", "sequence_length",
+    "max_length", "max_sequence_length",
+)  # fmt: skip
+"""Options that everybody calls so: the tokens of an item of text."""
+TEXT_PACKAGES = frozenset({"transformers", "tokenizers", "tiktoken", "sentencepiece"})
+"""Packages that make tokens of texts; their import names."""
+OTHER_PACKAGES = IMAGE_PACKAGES | frozenset(
+    {
+        "av", "decord", "diffusers", "h5py", "librosa", "monai", "nibabel", "open3d", "scipy", "soundfile",
+        "tensordict", "timm", "torch_geometric", "torchaudio", "webdataset", "zarr",
+    }
+)  # fmt: skip
+"""Packages whose items may have more than tokens: images, sounds, volumes, arrays out of files."""
 KNOWN_ITEMS = {
     "CIFAR10": (3, 32, 32), "CIFAR100": (3, 32, 32), "SVHN": (3, 32, 32), "MNIST": (1, 28, 28),
     "FashionMNIST": (1, 28, 28), "KMNIST": (1, 28, 28), "EMNIST": (1, 28, 28), "STL10": (3, 96, 96),

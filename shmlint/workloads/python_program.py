@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import filterfalse
 
 from shmlint.model.need import Step
@@ -31,10 +31,13 @@ from shmlint.workloads.libraries import (
     IMAGE_SIZE_OPTIONS,
     INPUT_SIZE_CALLS,
     KNOWN_ITEMS,
+    LENGTH_OPTIONS,
+    OTHER_PACKAGES,
     OWNERS,
     ROWS,
     RUNNER,
     RUNNERS,
+    TEXT_PACKAGES,
     VOLUME_SIZE_CALLS,
     Row,
 )
@@ -129,6 +132,7 @@ def _result(walker: Walker) -> Reading:
         frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed), sockets=sockets,
         may_load=any(_imports_loaders(one.module) for one in loaded),
         several=bool(items) and any(_has_more(one.module, named=named) for one in loaded),
+        tokens=_tokens(walker, loaded) if calls and not items else 0,
     )  # fmt: skip
 
 
@@ -188,6 +192,24 @@ def _items_of_options(walker: Walker) -> list[tuple[tuple[int, ...], Span]]:
     ]  # fmt: skip
 
 
+def _tokens(walker: Walker, loaded: Sequence[Loaded]) -> int:
+    """The tokens of an item, as an option says, of a program that works with texts and with nothing else."""
+    imported = {package for module in loaded for package in module.packages}
+    if not OTHER_PACKAGES.isdisjoint(imported):
+        return 0
+    if any(_OF_OTHERS.search(name) for one in loaded for name in one.module.imports.values()):
+        return 0
+
+    def told(name: str) -> int:
+        found = walker.options.get(name, walker.evaluator.value, 0)
+        return max(found.number or 0, 0) if found.certain else 0
+
+    of_text = not TEXT_PACKAGES.isdisjoint(imported) or told("vocab_size") > 0
+    return max(map(told, LENGTH_OPTIONS)) if of_text else 0
+
+
+_OF_OTHERS = re.compile(r"(?i)^transformers\.\w*(?:image|vision|video|processor|feature|clip|vit|wav|audio|speech)")
+"""Classes of transformers for more than texts."""
 _MAKES_DATA = re.compile(r"(?i)data|image|folder|transform|crop|resize|augment")
 
 

@@ -45,5 +45,7 @@ class Reading(NamedTuple):
     """Whether its modules import what loads data with workers, wherever that may be used."""
     several: bool = False
     """Whether an item may have more images than are written down."""
+    tokens: int = 0
+    """The most tokens of an item, where it works with texts alone; 0 where that is not known."""
     full: bool = False
     """Whether a bound was reached before it was read to its end."""

@@ -368,3 +368,35 @@ def test_what_is_known_is_compared_with_a_size_below_the_default(
     (tmp_path / ".git").mkdir()
     told = findings(tmp_path, {"run.sh": launch, "hold.py": code})
     assert [f"{finding.rule} {finding.severity}" for finding in told] == found.split(", ") * bool(found)
+
+
+TEXTS = """
+import argparse
+from torch.utils.data import DataLoader
+parser = argparse.ArgumentParser()
+parser.add_argument("--context_length", type=int, default=2048)
+parser.add_argument("--vocab_size", type=int, default=32000)
+args = parser.parse_args()
+DataLoader(texts(args.context_length), batch_size=16, num_workers=4)
+"""
+OF_MODELS = TEXTS.replace("--vocab_size", "--steps").replace("import argparse", "import argparse, transformers")
+
+
+@table(
+    "code, options, verdict",
+    [
+        (TEXTS, "", "not-needed"),
+        (OF_MODELS.replace("=16", "=args.batch()"), "", "likely"),  # a batch of any size
+        (OF_MODELS, "", "not-needed"),
+        (TEXTS, "--context_length 131072", "likely"),
+        (TEXTS.replace("=4)", "=64)"), "", "likely"),
+        (TEXTS.replace("context_length", "horizon"), "", "likely"),
+        (TEXTS.replace("--vocab_size", "--steps"), "", "likely"),  # of numbers over time, perhaps
+        (TEXTS + "import torchaudio\n", "", "likely"),
+        (OF_MODELS + "from PIL import Image\n", "", "likely"),
+        (OF_MODELS + "from transformers import AutoImageProcessor\n", "", "likely"),
+    ],
+)
+def test_batches_of_texts_are_small(tmp_path: Path, code: str, options: str, verdict: str) -> None:
+    text = compose(f"python fit.py {options}")
+    assert need(tmp_path, {"compose.yaml": text, "Dockerfile": DOCKERFILE, "fit.py": code}).verdict == verdict
