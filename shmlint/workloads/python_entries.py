@@ -143,6 +143,9 @@ def by_server(command: Sequence[str], files: Files, context: RunContext) -> Iter
     directory = posixpath.normpath(posixpath.join(context.directory, below)) if below else context.directory
     if not target and posixpath.basename(command[0]) == "uwsgi":
         target = _of_uwsgi(command, files, context.directory)
+    if not target and posixpath.basename(command[0]) == "gunicorn" and re.fullmatch(_MODULE, command[-1]):
+        known = _first(command[-1].replace(".", "/"), "__init__.py", files, directory)
+        target = command[-1] if known is not None else ""  # else it may be the value of an option
     module = target.partition(":")[0]
     place = _first(module.replace(".", "/"), "__init__.py", files, directory) if module else None
     if place is not None:
@@ -209,4 +212,6 @@ SERVERS = frozenset(
 )  # fmt: skip
 TESTERS = frozenset({"pytest", "py.test"})
 _SERVED = frozenset({"-A", "--app", "--app-dir", "--chdir"})
+_MODULE = r"[A-Za-z_][\w.]*"
+"""A module as Gunicorn serves it: its ``application``."""
 _APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"
