@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from shmlint.syntax.python import dotted, inner, walk
 from shmlint.workloads.values import text_of
@@ -336,11 +337,16 @@ _GIVES = frozenset(
 """Nodes that may give something a value."""
 
 
-def given_otherwise(inside: ast.AST) -> Iterator[str]:
+@lru_cache(4096)  # several programs of a run have the same code
+def given_otherwise(inside: ast.AST) -> frozenset[str]:
     """What gets values in ways that are not followed: ``name += more``, ``with f() as name``, ``table.update(more)``.
 
     Attributes of other objects than ``self`` are given with a dot alone, ``.name``.
     """
+    return frozenset(_given_otherwise(inside))
+
+
+def _given_otherwise(inside: ast.AST) -> Iterator[str]:
     pending = [(node, True) for node in inner(inside)]
     while pending:
         node, own = pending.pop()

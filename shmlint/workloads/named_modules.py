@@ -7,6 +7,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from shmlint.syntax.python import dotted
 from shmlint.workloads.assignments import given_otherwise, parameters_of
@@ -37,10 +38,6 @@ class NamedModules:
         self._left = 0
         self._loops: dict[int, dict[str, list[ast.expr]]] = {}
         """What the loops of a function or a module go through, by the names that they give."""
-        self._others: dict[int, frozenset[str]] = {}
-        """What a function or a module gives values in ways that are not followed."""
-        self._passed: dict[int, frozenset[str]] = {}
-        """What a module names without calling it."""
 
     def names(self, call: ast.Call, scope: Scope) -> Names:
         """All names that ``import_module(name, package)`` may load; none where it may also be another one."""
@@ -191,18 +188,14 @@ class NamedModules:
                 inside = [function]
         last = name.rpartition(".")[2]
         names = {name, f".{last}"} if name.startswith("self.") else {name, last}
-        return None if any(not names.isdisjoint(self._given_otherwise(place)) for place in inside) else given
+        return None if any(not names.isdisjoint(given_otherwise(place)) for place in inside) else given
 
     def _knows_calls(self, scope: Scope) -> bool:
         """Whether all calls of the function are seen: nothing else gets it, to call it."""
         function, tree = scope.function, scope.module.tree
         assert function is not None
-        if id(tree) not in self._passed:
-            called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-            named = (node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute))
-            self._passed[id(tree)] = frozenset(dotted(n).rpartition(".")[2] for n in named if id(n) not in called)
         decorators = {dotted(decorator).rpartition(".")[2] for decorator in function.decorator_list}
-        passed = function.name in self._passed[id(tree)] or not decorators <= _PLAIN
+        passed = function.name in _named_without_call(tree) or not decorators <= _PLAIN
         return not passed and self._evaluator.knows_calls(function, scope)
 
     def _looped(self, name: str, scope: Scope) -> list[ast.expr]:
@@ -213,10 +206,18 @@ class NamedModules:
                 found.setdefault(target, []).append(values)
         return self._loops[id(inside)].get(name, [])
 
-    def _given_otherwise(self, inside: ast.AST) -> frozenset[str]:
-        if id(inside) not in self._others:
-            self._others[id(inside)] = frozenset(given_otherwise(inside))
-        return self._others[id(inside)]
+
+@lru_cache(1024)  # several programs of a run have the same code
+def _named_without_call(tree: ast.Module) -> frozenset[str]:
+    """What a module names without calling it, by the last words."""
+    called: set[int] = set()
+    found: set[str] = set()
+    for node in ast.walk(tree):  # a call comes before what it calls
+        if isinstance(node, ast.Call):
+            called.add(id(node.func))
+        elif isinstance(node, ast.Name | ast.Attribute) and id(node) not in called:
+            found.add(dotted(node).rpartition(".")[2])
+    return frozenset(found)
 
 
 def is_compiled(call: ast.Call, scope: Scope) -> bool:
