@@ -183,7 +183,35 @@ class Evaluator:
         own = function is not None and _is_own_mapping(starred, function) and not filled
         if passed is None and own and function is not None and self.knows_calls(function, scope):
             return None if not self.is_open(function, scope) else NOTHING
+        passed = passed or self._of_section(starred, name, scope)
         return passed if passed is not None else self.options.get(name, self.value, 0)._replace(certain=False)
+
+    def _of_section(self, mapping: ast.expr, name: str, scope: Scope) -> Found | None:
+        """``**config["loader"]``: a keyword out of that section of the configuration file; None where it has none."""
+        if isinstance(mapping, ast.Name):
+            given = self._given(mapping, scope)
+            if len(given) != 1 or self._may_be_filled(mapping, scope):
+                return None
+            mapping, scope = given[0]
+        if not isinstance(mapping, ast.Subscript) or not isinstance(mapping.slice, ast.Constant):
+            return None
+        if self.options.is_given(name) or self.changes.nested or self._may_be_filled(mapping.value, scope):
+            return None
+        return self._option(name, 0) if self.options.is_in_section(text_of(mapping.slice.value), name) else None
+
+    def _may_be_filled(self, mapping: ast.expr, scope: Scope, depth: int = 0) -> bool:
+        """Whether code may put something into a mapping with a name, or into one that is in it; also where it is from.
+        """
+        while isinstance(mapping, ast.Subscript):
+            mapping = mapping.value
+        if not isinstance(mapping, ast.Name) or depth > _MOST_HANDED:
+            return not isinstance(mapping, ast.Call)
+        code = self._code_of(mapping.id, scope)
+        filled = self._is_filled(mapping.id, code, scope, 1) or any(self._assignments.items_of(mapping.id, code))
+        if filled or self.is_handed_on(mapping, scope):
+            return True
+        given = self.given_to(mapping, scope)
+        return not given or any(self._may_be_filled(value, where, depth + 1) for value, where in given)
 
     def _passed_on(self, starred: ast.expr, name: str, scope: Scope) -> Found | None:
         """A keyword that the callers of a function give to its ``**kwargs``."""

@@ -149,6 +149,21 @@ class Options:
         """Whether a configuration file sets an option."""
         return key_of(name) in self.configured
 
+    def is_in_section(self, section: str, name: str) -> bool:
+        """Whether each configuration file that sets an option does so in the only mapping that it has under a key."""
+        spans = [span for found in self.configured.get(key_of(name), ()) for span in found.spans]
+        return bool(spans) and all(self._has_in(section, name, span) for span in spans)
+
+    def _has_in(self, section: str, name: str, span: Span) -> bool:
+        whole = self.settings(span.path)
+        pending = [whole] if whole is not None else []
+        sections = []
+        for part in pending:  # grows while it is walked
+            sections += [inner for key, inner in part.entries.items() if key == section]
+            pending += part.entries.values()
+        found = sections[0].entries.get(name) if len(sections) == 1 else None
+        return found is not None and span.start <= found.start < span.end
+
     def holds_words(self, name: str) -> bool:
         """Whether an option is a list of words of the command."""
         return any(declared.several for declared in self.declared.get(key_of(name), ()))

@@ -172,6 +172,8 @@ BESIDE: dict[str, str | bytes] = {
     "settings = {'loader': {'num_workers': 14}, 'many': 15}\n",
     "package/__init__.py": "from config import WORKERS\n",
     "some.yaml": "data:\n  workers: 5  # of each rank\n",
+    "parts.yaml": "train:\n  name: a\nloader:\n  num_workers: 9\n  batch: 2\n",
+    "two.yaml": "train:\n  loader:\n    batch: 2\nval:\n  loader:\n    num_workers: 9\n",
     "flat.json": '{"data": {"name": "workers", "workers": 8, "batch": 2}}',
     "some.json": '{\n  "workers": 7\n}\n',
 }
@@ -208,6 +210,20 @@ READS = "import yaml\ndef read(path):\n    with open(path) as file:\n        ret
         ("conf = read(os.path.join('.', 'some' + '.yaml'))\n| conf['workers']", "", 5, True),
         ("conf = read(pathlib.Path('.') / 'some.yaml')\n| conf['workers']", "", 5, True),
         ("conf = OmegaConf.load(str('some.yaml'))\n| conf.workers", "", 5, True),
+        ("conf = read('parts.yaml')\n| **conf['loader']", "", 9, True),
+        ("conf = read('parts.yaml')\ngiven = conf['loader']\n| **given", "", 9, True),
+        ("conf = read('parts.yaml')\n| **conf['train']", "", 9, False),
+        ("conf = read('two.yaml')\n| **conf['train']['loader']", "", 9, False),
+        ("conf = read('parts.yaml')\n| **conf['loader']", "--num_workers 1", 1, False),
+        ("conf = read('parts.yaml')\nconf['loader']['num_workers'] = n\n| **conf['loader']", "", 9, False),
+        ("conf = read('parts.yaml')\ngiven = conf['loader']\ngiven.update(more)\n| **given", "", 9, False),
+        ("conf = read('parts.yaml')\ngiven = conf['loader']\ngiven['num_workers'] = n\n| **given", "", UNKNOWN, False),
+        ("conf = read('parts.yaml')\nconf['loader'].update(more)\n| **conf['loader']", "", 9, False),
+        ("conf = read('parts.yaml')\nconf.update(more)\n| **conf['loader']", "", 9, False),
+        ("conf = read('parts.yaml')\ndef f(c):\n    c['num_workers'] = 0\nf(conf['loader'])\n| **conf['loader']", "", 9,
+         False),
+        ("conf = read('parts.yaml')\ndef change(c):\n    c['loader'] = {}\nchange(conf)\n| **conf['loader']", "", 9,
+         False),
         ("def all_of(name):\n    return read(name)\nconf = all_of('some.yaml')\n| conf['workers']", "", 5, True),
         (f"{OPTION}conf = read(a.conf)\n| conf['workers']", "", 5, True),
         (f"{OPTION}conf = read(a.conf)\n| conf['workers']", "--conf flat.json", 8, True),
@@ -224,6 +240,23 @@ def test_a_configuration_that_a_function_opens(
     tmp_path: Path, code: str, words: str, value: object, certain: bool
 ) -> None:
     has_workers(tmp_path, f"{READS}{code}", words, value, certain)
+
+
+@table(
+    "code, certain",
+    [
+        ("go(conf)", True),
+        ("go(all_of(conf))", True),
+        ("conf['loader'] = other()\ngo(conf)", False),
+        ("conf['loader']['num_workers'] = 0\ngo(conf)", False),
+        ("conf.update(more)\ngo(conf)", False),
+        ("go({**conf, **more})", False),
+    ],
+)
+def test_a_section_of_a_configuration_that_a_function_gets(tmp_path: Path, code: str, certain: bool) -> None:
+    go = f"{HEAD}{READS}def go(cfg):\n    DataLoader(data, batch_size=2, **cfg['loader'])\nconf = read('parts.yaml')\n"
+    (call,) = reading(tmp_path, {"train.py": f"{go}{code}\n", **BESIDE}).calls
+    assert (call.processes.value, call.processes.certain) == (9, certain)
 
 
 HPARAMS = (
