@@ -333,7 +333,7 @@ def read_batch(words: Sequence[str]) -> int | None:
     return max(filter(None, counts), default=None)
 
 
-_BATCH = r"(?:--?|\+{0,2}(?:\w+\.)*)(?:\w+[_-])*(?:batch(?:[_-]?size)?(?:[_-]per[_-]\w+)?|bs)"
+_BATCH = r"(?:--?|\+{0,2}(?:\w+\.)*)(?:[\w-]*[_-])?(?:batch(?:[_-]?size)?(?:[_-]per[_-]\w+)?|bs)"
 """Options and keys that give the size of a batch, for training or validation."""
 
 

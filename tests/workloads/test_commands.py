@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from time import process_time
 
-from shmlint.workloads.commands import Kind, flatten, kind_of, simple_commands
+from shmlint.workloads.commands import Kind, flatten, kind_of, read_batch, simple_commands
 from tests.project import findings
 from tests.table import table
 
@@ -55,3 +56,18 @@ def test_a_launch_of_a_release_script(tmp_path: Path, command: str, reported: bo
     assert list(simple_commands(flatten(shlex.split(command))))
     found = findings(tmp_path, {"release.sh": f"docker run --rm --gpus all -v $PWD:/src example/builder {command}\n"})
     assert bool(found) is reported, found
+
+
+@table(
+    "option, batch",
+    [
+        ("--batch-size 8", 8), ("--data.train_batch_size=8", None), ("+data.train_batch_size=8", 8),
+        ("--per_device_batch_size 8", 8), ("--bs 8", 8), ("--batches 8", None),
+        # A name of many parts is read as fast as any other.
+        ("--" + "a_" * 5000 + "x 8", None), ("a." * 5000 + "=8", None),
+    ],
+)  # fmt: skip
+def test_batches_of_options(option: str, batch: int | None) -> None:
+    begin = process_time()
+    assert read_batch(("python", "train.py", *option.split())) == batch
+    assert process_time() - begin < 2
