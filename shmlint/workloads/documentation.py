@@ -327,13 +327,14 @@ def _targets_at(source: Source, start: int) -> frozenset[str]:
     """The names of the recipe in which a place of a Makefile or a justfile is."""
     for line in reversed(source.text[:start].split("\n")[:-1]):
         if line[:1] not in ("", " ", "\t", "#"):
-            header = re.match(_TARGETS, line)
+            names, colon, after = line.partition(":")
+            header = re.match(_TARGETS, names) if colon and not after.startswith("=") else None
             return frozenset(header[1].split()) if header is not None else frozenset()
     return frozenset()
 
 
 _DETACHED = r"\s(?:-[a-z]*d[a-z]*|--detach)(?=\s|$)"
-_TARGETS = r"@?([\w./-]+(?:[ \t]+[\w./-]+)*)[^:\n]*:(?!=)"
+_TARGETS = r"@?([\w./-]+(?:[ \t]+[\w./-]+)*)"
 _MAKEFILES = {"make": ("makefile", "gnumakefile"), "just": ("justfile", ".justfile")}
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import shutil
 from pathlib import Path
+from time import process_time
 
+from shmlint.model.source import Source
+from shmlint.workloads.documentation import _targets_at
 from tests.project import run
 from tests.table import table
 from tests.workloads.cases import (
@@ -803,3 +806,17 @@ def test_a_page_that_makes_a_shell(tmp_path: Path, path: str, recipes: str, page
     recipes = recipes.replace(" .\n", " ..\n" if "/" in path else " .\n")
     files = {path: recipes, "Dockerfile": build, "train.py": LOADER, "README.md": f"```\n{page}\n```\n"}
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "header, targets",
+    [
+        ("shell:", ("shell",)), ("a shell: build | data", ("a", "shell")), ("shell *args:", ("shell",)),
+        ("@shell:", ("shell",)), ("SHELL := bash", ()), ("all", ()), ("a b" * 20_000, ()), ("a " * 20_000 + ":=", ()),
+    ],
+)  # fmt: skip
+def test_the_targets_of_a_recipe(header: str, targets: tuple[str, ...]) -> None:
+    text = f"{header}\n\tdocker run a\n"
+    begin = process_time()
+    assert _targets_at(Source("Makefile", text), text.index("docker")) == frozenset(targets)
+    assert process_time() - begin < 1
