@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from shmlint.syntax.python import dotted
 from shmlint.workloads.assignments import Function
@@ -24,9 +25,15 @@ _RESIZES = {
 _OF_PIL = ("size", 0)
 _CUTS = re.compile(r"(?i)crop|patch|slice|pyrdown|thumbnail|interpolate|zoom|rescale")
 """Names of what makes an image smaller."""
-_MAKES_FLOAT = re.compile(r"(?i)(?:^|\.)(?:to_?tensor|normalize|float|float32|floattensor)$")
+_MAKES_FLOAT = frozenset({"to_tensor", "totensor", "normalize", "float", "float32", "floattensor"})
+_KEEPS = _MAKES_FLOAT | {
+    "array", "as_tensor", "asarray", "ascontiguousarray", "astype", "clamp", "clip", "clone", "contiguous", "convert",
+    "copy", "cvtcolor", "div", "expand_dims", "flip", "fliplr", "flipud", "from_numpy", "fromarray", "hflip",
+    "moveaxis", "mul", "permute", "rollaxis", "rot90", "sub", "swapaxes", "tensor", "transpose", "unsqueeze", "vflip",
+}  # fmt: skip
+"""Functions and methods that leave all numbers of an image, in small letters; those that make them 4 bytes long."""
 _TRANSFORMS = re.compile(r"(?:^|\.)(?:ToTensor|Normalize)$")
-"""Names of what makes numbers of 4 bytes of an image, and of transforms that do."""
+"""Names of transforms that make numbers of 4 bytes of an image."""
 _SMALL = re.compile(r"(?i)half|float16|uint8|to_?tensor_?v2|pil_?to_?tensor|grayscale|gray")
 """Names of what leaves numbers of fewer bytes, or of fewer colours."""
 
@@ -42,55 +49,76 @@ def with_own_items(
     found = list(calls)
     if not any("resize" in module.source.text for module in loaded):
         return found  # and no module is parsed for its dataset
+    shapes: dict[int, tuple[int, ...]] = {}
     for at, site in loaders.items() if not any(_CUTS.search(one.name) for one in sites) else ():
         row = found[at].row
         owned = _dataset(site, evaluator) if not row.item and row.call.startswith("torch.utils.data.") else None
-        shape = _shape(*owned, sites, evaluator) if owned is not None else ()
-        if shape:
+        if owned is not None and id(owned[0]) not in shapes:
+            shapes[id(owned[0])] = _shape(*owned, sites, evaluator)
+        if owned is not None and (shape := shapes[id(owned[0])]):
             found[at] = found[at]._replace(row=row._replace(item=(_FLOAT, *shape), least=True))
     return found
 
 
 def _dataset(site: Site, evaluator: Evaluator) -> tuple[ast.ClassDef, Scope] | None:
-    """The class of the dataset that a loader is given, where the repository has it."""
+    """The class of the dataset that a loader is given, where the repository has it, and nothing else makes batches."""
+    if any(keyword.arg in ("collate_fn", None) for keyword in site.node.keywords) or len(site.node.args) > _BEFORE:
+        return None
     given = next(iter(site.node.args), None)
     given = next((keyword.value for keyword in site.node.keywords if keyword.arg == "dataset"), given)
-    owned = _classes(given, site.scope, evaluator, 0) if given is not None else None
-    return owned[0] if owned and len({id(owner) for owner, _ in owned}) == 1 else None
+    owned = _classes(given, site.scope, evaluator) if given is not None else []
+    return owned[0] if len({id(owner) for owner, _ in owned}) == 1 else None
 
 
-def _classes(node: ast.expr, scope: Scope, evaluator: Evaluator, depth: int) -> list[tuple[ast.ClassDef, Scope]] | None:
-    """The classes of the datasets that an expression may be or hold; None where one of them is not known."""
-    if isinstance(node, ast.Call):
-        name = dotted(node.func)
-        name = name if name in scope.module.definitions else scope.full_name(node.func)
-        found = evaluator.definition(name, scope)
-        if found is not None and isinstance(found[0], ast.ClassDef):
-            return [(found[0], found[1])]
-        inner = node.args[:1] if found is None and name in _PARTS_OF else []
-        parts = [(part, scope) for part in inner]
-    elif isinstance(node, ast.Name | ast.Attribute):
-        parts = evaluator.given_to(node, scope) or _unpacked(node, scope)
-    else:
-        parts = [(part, scope) for part in _held(node)]
-    known = [_classes(part, where, evaluator, depth + 1) for part, where in parts] if depth < _DEEPEST else []
-    if not known or any(classes is None for classes in known):
-        return None
-    return [owned for classes in known for owned in classes or ()]
+_BEFORE = 6
+"""Arguments of a loader before the function that makes batches of items."""
 
 
-_DEEPEST = 8
+def _classes(node: ast.expr, scope: Scope, evaluator: Evaluator) -> list[tuple[ast.ClassDef, Scope]]:
+    """The classes of the datasets that an expression may be or hold; none where one of them is not known."""
+    pending, owned, seen = [(node, scope)], [], set()
+    for one, where in pending:  # grows while it is walked
+        if (id(one), id(where.function)) in seen:
+            continue
+        seen.add((id(one), id(where.function)))
+        if isinstance(one, ast.Call):
+            name = dotted(one.func)
+            name = name if name in where.module.definitions else where.full_name(one.func)
+            found = evaluator.definition(name, where)
+            if found is not None and isinstance(found[0], ast.ClassDef):
+                owned.append((found[0], found[1]))
+                continue
+            parts = [(part, where) for part in one.args[:1] if found is None and name in _PARTS_OF]
+        elif isinstance(one, ast.Name | ast.Attribute):
+            parts = evaluator.given_to(one, where) or _unpacked(one, where)
+        else:
+            parts = [(part, where) for part in _held(one)]
+        if not parts or len(pending) > _MOST_PARTS:
+            return []
+        pending += parts
+    return owned
+
+
+_MOST_PARTS = 100
 _PARTS_OF = frozenset({"torch.utils.data.random_split", "torch.utils.data.Subset", "torch.utils.data.dataset.Subset"})
 """Calls that take some of the items of a dataset."""
 
 
 def _unpacked(node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
     """What a name is one part of, where it gets its value there alone: ``train, test = random_split(data, sizes)``."""
-    code = scope.function or scope.module.tree
-    assigned = (one for one in ast.walk(code) if isinstance(one, ast.Assign))
-    names = [(target, one.value) for one in assigned for target in one.targets if isinstance(target, ast.Tuple)]
-    values = [value for target, value in names if dotted(node) in map(dotted, target.elts)]
+    values = _named_parts(scope.function or scope.module.tree).get(dotted(node), ())
     return [(value, scope) for value in values if isinstance(value, ast.Call) and len(values) == 1]
+
+
+@lru_cache(4)  # a program may have many loaders
+def _named_parts(code: Function | ast.Module) -> dict[str, list[ast.expr]]:
+    """What the names are parts of that code sets several of at once."""
+    found: dict[str, list[ast.expr]] = {}
+    for one in (node for node in ast.walk(code) if isinstance(node, ast.Assign)):
+        for target in one.targets:
+            for name in set(map(dotted, target.elts)) if isinstance(target, ast.Tuple) else ():
+                found.setdefault(name, []).append(one.value)
+    return found
 
 
 def _held(node: ast.expr) -> list[ast.expr]:
@@ -114,9 +142,8 @@ def _shape(
     names += [str(node.value) for node in nodes if isinstance(node, ast.Constant)]
     if any(_CUTS.search(name) or _SMALL.search(name) for name in names) or any(map(_is_cut, nodes)):
         return ()
-    transforms = any("transform" in name.lower() for name in names)
-    by_transform = transforms and any(_TRANSFORMS.search(site.name) for site in sites)
-    if not by_transform and not any(_MAKES_FLOAT.search(name) for name in names) and not any(map(_divides, nodes)):
+    by_transform = any(_TRANSFORMS.search(site.name) for site in sites)
+    if not _Flow(owner, by_transform).returned("__getitem__", {}):
         return ()
     shapes = [
         _size(node, scope._replace(function=method, owner=owner), evaluator)
@@ -172,10 +199,121 @@ def _size(call: ast.Call, scope: Scope, evaluator: Evaluator) -> tuple[int, ...]
 _LARGEST = 100_000
 
 
-def _divides(node: ast.AST) -> bool:
-    """Whether the colours of an image become fractions: ``image / 255``."""
-    by = node.right if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) else None
-    return isinstance(by, ast.Constant) and by.value in (255, 127.5)
+_Kind = bool | None
+"""Whether the numbers of a resized image surely have 4 bytes; None of what is no such image."""
+
+
+class _Flow:
+    """What becomes of a resized image in the methods of a dataset: only one that is returned is in a batch."""
+
+    def __init__(self, owner: ast.ClassDef, by_transform: bool) -> None:
+        self.methods = {node.name: node for node in owner.body if isinstance(node, Function)}
+        self.by_transform = by_transform
+        self.known: dict[tuple[str, tuple[tuple[str, bool], ...]], _Kind] = {}
+
+    def returned(self, name: str, held: dict[str, bool]) -> _Kind:
+        """What a method gives back whose names hold images."""
+        key = name, tuple(sorted(held.items()))
+        if key not in self.known and name in self.methods:
+            self.known[key] = None  # while it is looked at
+            found: list[_Kind] = []
+            self._read(self.methods[name].body, held, found, sure=True)
+            self.known[key] = all(found) if found and None not in found else None
+        return self.known.get(key)
+
+    def _read(self, body: Sequence[ast.stmt], held: dict[str, bool], found: list[_Kind], *, sure: bool) -> None:
+        for statement in body:
+            if isinstance(statement, ast.Return):
+                if sure or not _is_skipped(statement.value):
+                    found.append(self._kind(statement.value, held) if statement.value is not None else None)
+            elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign) and statement.value is not None:
+                self._assign(statement, held, sure=sure)
+            elif not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                for part in ("body", "orelse", "finalbody"):
+                    self._read(getattr(statement, part, ()), held, found, sure=sure and isinstance(statement, ast.With))
+                for handler in getattr(statement, "handlers", ()):
+                    self._read(handler.body, held, found, sure=False)
+
+    def _assign(
+        self, statement: ast.Assign | ast.AnnAssign | ast.AugAssign, held: dict[str, bool], *, sure: bool
+    ) -> None:
+        kind = self._kind(statement.value, held) if statement.value is not None else None
+        if isinstance(statement, ast.AugAssign):
+            before = held.get(dotted(statement.target))
+            keeps = isinstance(statement.op, ast.Add | ast.Sub | ast.Mult | ast.Div)
+            kind = before or isinstance(statement.op, ast.Div) if keeps and before is not None else None
+        for target in statement.targets if isinstance(statement, ast.Assign) else (statement.target,):
+            if isinstance(target, ast.Subscript):  # a key of a mapping, or some numbers of an image
+                name = dotted(target.value)
+                if _is_image(target) and kind is None:
+                    held.pop(name, None)
+                elif kind is not None and sure:
+                    held[name] = kind
+                continue
+            parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+            for name in map(dotted, parts):
+                if kind is None or len(parts) > 1:
+                    held.pop(name, None)
+                elif sure or name in held:
+                    held[name] = kind and (sure or held[name])
+
+    def _kind(self, node: ast.expr, held: Mapping[str, bool]) -> _Kind:
+        if isinstance(node, ast.Name | ast.Attribute):
+            return held.get(dotted(node))
+        if isinstance(node, ast.Tuple | ast.List):
+            return _best(self._kind(part, held) for part in node.elts)
+        if isinstance(node, ast.Dict):
+            return _best(self._kind(part, held) for part in node.values)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
+            kind = _best((self._kind(node.left, held), self._kind(node.right, held)))
+            return True if kind is not None and isinstance(node.op, ast.Div) else kind
+        if isinstance(node, ast.Subscript):  # cuts are looked for elsewhere
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            whole = _is_image(node) or all(isinstance(p, ast.Slice) or _is_open(p) for p in parts)
+            return self._kind(node.value, held) if whole else None
+        return self._of_call(node, held) if isinstance(node, ast.Call) else None
+
+    def _of_call(self, call: ast.Call, held: Mapping[str, bool]) -> _Kind:
+        func = call.func.func if isinstance(call.func, ast.Call) else call.func  # ``ToTensor()(image)``
+        last = (func.attr if isinstance(func, ast.Attribute) else dotted(func)).lower()
+        given = [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg in ("image", "img"))]
+        given += [func.value] if isinstance(func, ast.Attribute) else []
+        kind = _best(self._kind(part, held) for part in given)
+        if _resizes(call):
+            return bool(kind)
+        own = dotted(func).removeprefix("self.")
+        if own in self.methods and dotted(func) != own:
+            named = [parameter.arg for parameter in self.methods[own].args.args[1:]]
+            passed = zip(named, call.args, strict=False)
+            known = {name: kind for name, part in passed if (kind := self._kind(part, held)) is not None}
+            return self.returned(own, known)
+        if kind is None or not (last in _KEEPS or "transform" in last):
+            return None
+        types = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "dtype")]
+        typed = any("float" in (str(t.value) if isinstance(t, ast.Constant) else dotted(t)) for t in types)
+        return kind or last in _MAKES_FLOAT or typed or ("transform" in last and self.by_transform)
+
+
+def _is_skipped(node: ast.expr | None) -> bool:
+    """Whether a method gives back nothing, or another item: ``return self[at + 1]``."""
+    again = isinstance(node, ast.Subscript) and dotted(node.value) == "self"
+    again = again or (isinstance(node, ast.Call) and dotted(node.func) == "self.__getitem__")
+    return again or node is None or isinstance(node, ast.Constant)
+
+
+def _best(kinds: Iterable[_Kind]) -> _Kind:
+    known = [kind for kind in kinds if kind is not None]
+    return any(known) if known else None
+
+
+def _is_image(node: ast.Subscript) -> bool:
+    """Whether the key of a mapping is called after an image."""
+    return isinstance(node.slice, ast.Constant) and node.slice.value in ("image", "img", "pixel_values")
+
+
+def _is_open(node: ast.expr) -> bool:
+    """``None`` or ``...`` in an index, which leave all there is."""
+    return isinstance(node, ast.Constant) and node.value in (None, ...)
 
 
 def _is_cut(node: ast.AST) -> bool:

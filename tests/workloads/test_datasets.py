@@ -12,6 +12,9 @@ HEAD = "import cv2, torch\nfrom PIL import Image\nfrom torch.utils.data import D
 CLASS = "class D(torch.utils.data.Dataset):\n    def __init__(self, paths, side=%s):\n        self.side = side\n"
 ITEM = "    def __getitem__(self, i):\n        image = cv2.imread(self.paths[i])\n"
 LOADS = "DataLoader(D(paths), num_workers=4, batch_size=8)\n"
+MAPPINGS = "a0 = D(paths)\n" + "".join(
+    f"a{at} = {{{', '.join(f'{key}: a{at - 1}' for key in range(9))}}}\n" for at in range(1, 6)
+)
 FRACTIONS = "        return image / 255\n"
 
 
@@ -38,6 +41,23 @@ FRACTIONS = "        return image / 255\n"
         ("        return cv2.resize(image, (w, h)) / 255\n", ()),
         ("        return cv2.resize(image, self.sides[i]) / 255\n", ()),
         ("        return image / 255\n", ()),
+        # It comes through what keeps all of it, and beside other things.
+        ("        image = cv2.resize(image, (64, 32))\n        if flips:\n            image = cv2.flip(image, 1)\n"
+         "        image = torch.from_numpy(image[:, :, ::-1].copy()).permute(2, 0, 1)\n        image = image.float()\n"
+         "        image /= 255\n        return {'image': image, 'box': box}\n", (4, 3, 64, 32)),
+        ("        if bad:\n            return self[i + 1]\n        item = {}\n"
+         "        item['image'] = cv2.resize(image, (64, 32)).astype(np.float32)\n        return item\n",
+         (4, 3, 64, 32)),
+        # What is given back is not the image, or is only made of it; other numbers have 4 bytes.
+        ("        image = cv2.resize(image, (64, 32))\n        return torch.tensor(found(image) / 255)\n", ()),
+        ("        image = cv2.resize(image, (64, 32)) / 255\n        return self.net(image)\n", ()),
+        ("        image = cv2.resize(image, (64, 32)) / 255\n        image = image.mean(0)\n"
+         "        return image\n", ()),
+        ("        image = cv2.resize(image, (64, 32)) / 255\n        return image[0]\n", ()),
+        ("        image = cv2.resize(image, (64, 32)) / 255\n        if boxes:\n            return boxes\n"
+         "        return image\n", ()),
+        ("        image.resize(64)\n        return torch.tensor(image).float()\n", ()),
+        ("        image = cv2.resize(image, (64, 32))\n        return image, float(label)\n", ()),
     ],
 )  # fmt: skip
 def test_the_least_size_of_items(tmp_path: Path, body: str, item: tuple[int, ...]) -> None:
@@ -58,6 +78,9 @@ def test_the_least_size_of_items(tmp_path: Path, body: str, item: tuple[int, ...
         ("data = {'a': D(paths), 'b': nobodys}\nDataLoader(data['a'], num_workers=4)\n", ()),
         ("DataLoader(other(D(paths)), num_workers=4)\n", ()),
         ("DataLoader(E(paths), num_workers=4)\n", ()),
+        ("DataLoader(D(paths), num_workers=4, collate_fn=some)\n", ()),
+        # Mappings of mappings are walked once.
+        (f"{MAPPINGS}DataLoader(a5['a'], num_workers=4)\n", (4, 3, 64, 32)),
         # What a transform makes of images says more.
         ("from torchvision.transforms import Resize\nDataLoader(D(Resize(9)), num_workers=4)\n", ()),
     ],
