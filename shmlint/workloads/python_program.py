@@ -47,7 +47,7 @@ from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.runners import loaders_of
 from shmlint.workloads.subclasses import row_of_class, row_of_method
-from shmlint.workloads.tensors import collects_images, passed_tensors, reads_items
+from shmlint.workloads.tensors import adds_to_tokens, collects_images, passed_tensors, reads_items
 from shmlint.workloads.values import UNKNOWN, Found, Scope, changed, text_of
 
 _MOST_TURNS = 3
@@ -197,7 +197,8 @@ def _tokens(walker: Walker, loaded: Sequence[Loaded]) -> int:
     imported = {package for module in loaded for package in module.packages}
     if not OTHER_PACKAGES.isdisjoint(imported):
         return 0
-    if any(_OF_OTHERS.search(name) for one in loaded for name in one.module.imports.values()):
+    named = (*(name for one in loaded for name in one.module.imports.values()), *(site.name for site in walker.sites))
+    if any(map(_OF_OTHERS.search, named)):
         return 0
 
     def told(name: str) -> int:
@@ -205,10 +206,11 @@ def _tokens(walker: Walker, loaded: Sequence[Loaded]) -> int:
         return max(found.number or 0, 0) if found.certain else 0
 
     of_text = not TEXT_PACKAGES.isdisjoint(imported) or told("vocab_size") > 0
-    return max(map(told, LENGTH_OPTIONS)) if of_text else 0
+    most = max(map(told, LENGTH_OPTIONS)) if of_text else 0
+    return most if most and not any(adds_to_tokens(one.module) for one in loaded) else 0
 
 
-_OF_OTHERS = re.compile(r"(?i)^transformers\.\w*(?:image|vision|video|processor|feature|clip|vit|wav|audio|speech)")
+_OF_OTHERS = re.compile(r"(?i)^transformers\.[\w.]*(?:image|vision|video|processor|feature|clip|vit|wav|audio|speech)")
 """Classes of transformers for more than texts."""
 _MAKES_DATA = re.compile(r"(?i)data|image|folder|transform|crop|resize|augment")
 

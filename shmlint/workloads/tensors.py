@@ -128,6 +128,28 @@ def _making(module: Module) -> Iterator[ast.FunctionDef]:
             pending += sorted({other for other in names if other in methods}.difference(pending))
 
 
+def adds_to_tokens(module: Module) -> bool:
+    """Whether what makes items or batches of a module may put more into them than a few numbers for each token.
+
+    That are images and other arrays, several texts, or a number for each pair of tokens or each word.
+    """
+    batches = (node for node in module.nodes if isinstance(node, ast.FunctionDef) and "collate" in node.name.lower())
+    return any(_is_more(node) for function in (*_making(module), *batches) for node in ast.walk(function))
+
+
+def _is_more(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        name = dotted(node.func)
+        sides = [ast.dump(side) for side in node.args[:4]] if name.endswith((".ones", ".zeros", ".full")) else []
+        return len(set(sides)) < len(sides) or name in ("np.load", "numpy.load", "torch.load", "pickle.load")
+    names = {ast.Name: "id", ast.Attribute: "attr", ast.keyword: "arg", ast.Constant: "value"}
+    return _BESIDE_TOKENS.search(str(getattr(node, names.get(type(node), ""), ""))) is not None
+
+
+_BESIDE_TOKENS = re.compile(
+    r"(?i)image|pixel|video|audio|waveform|spectrogram|(?:^|_)mels?(?:_|$)|feature|embedding|logit|tri[lu]$|one_hot"
+    r"|negatives|passages|candidates|choices"
+)
 _VIDEO = frozenset({"decord", "av", "pytorchvideo"})
 """Packages that read videos; their import names."""
 _SEVERAL = frozenset(

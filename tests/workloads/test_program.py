@@ -379,6 +379,7 @@ parser.add_argument("--vocab_size", type=int, default=32000)
 args = parser.parse_args()
 DataLoader(texts(args.context_length), batch_size=16, num_workers=4)
 """
+TEXT_ITEMS = "class Items(Dataset):\n    def __getitem__(self, i):\n        return %s\n"
 OF_MODELS = TEXTS.replace("--vocab_size", "--steps").replace("import argparse", "import argparse, transformers")
 
 
@@ -395,6 +396,16 @@ OF_MODELS = TEXTS.replace("--vocab_size", "--steps").replace("import argparse", 
         (TEXTS + "import torchaudio\n", "", "likely"),
         (OF_MODELS + "from PIL import Image\n", "", "likely"),
         (OF_MODELS + "from transformers import AutoImageProcessor\n", "", "likely"),
+        (OF_MODELS + "transformers.CLIPProcessor.from_pretrained(name)\n", "", "likely"),
+        # What the repository's own code puts into items, or into batches of them.
+        (OF_MODELS + TEXT_ITEMS % "self.ids[i]", "", "not-needed"),
+        (OF_MODELS + TEXT_ITEMS % "self.ids[i], np.load(self.paths[i])", "", "likely"),
+        (OF_MODELS + TEXT_ITEMS % "self.ids[i], torch.ones(self.n, self.n)", "", "likely"),
+        (OF_MODELS + TEXT_ITEMS % "self.ids[i], torch.zeros(self.n, 2)", "", "not-needed"),
+        (OF_MODELS + TEXT_ITEMS % "one_hot(self.ids[i], 32000)", "", "likely"),
+        (OF_MODELS + TEXT_ITEMS % "tokens(self.passages[i][:16])", "", "likely"),
+        (OF_MODELS + "def collate(batch):\n    return process(images=[b['image'] for b in batch])\n", "", "likely"),
+        (OF_MODELS + "def load(path):\n    return torch.load(path)['features']\n", "", "not-needed"),
     ],
 )
 def test_batches_of_texts_are_small(tmp_path: Path, code: str, options: str, verdict: str) -> None:
