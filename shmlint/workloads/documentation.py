@@ -6,6 +6,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from shmlint.files.cache import Key
@@ -21,7 +22,7 @@ from shmlint.workloads.packages import installed_command
 from shmlint.workloads.program import Program, gives_notebook
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.resolve import passed_on
-from shmlint.workloads.told import heading, is_to_be_used
+from shmlint.workloads.told import heading, headings, is_to_be_used
 
 if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
@@ -198,7 +199,7 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if named and page.start <= named[0] < command.span.start:
             here = here or not is_to_be_used(page.path, named[0], repository)
             named.clear()  # the first is enough
-        if words[0] == "cd" or _is_outside(command):
+        if words[0] == "cd" or _is_outside(command, repository):
             directory = words[1] if len(words) == 2 and words[0] == "cd" else directory
             continue
         passed = _passed_to_script(words, launch, page.path, directory, program)
@@ -252,9 +253,12 @@ def _on_several_hosts(words: Sequence[str]) -> bool:
     return any(re.fullmatch(f"{each}(?:,{each})+", word) for word in words)
 
 
-def _is_outside(command: Command) -> bool:
-    """Whether the comment above a command says that it is not for the container."""
+def _is_outside(command: Command, repository: Repository) -> bool:
+    """Whether a heading or the comment above a command says that it is not for the container."""
     source, start = command.span.source, command.span.start
+    told = headings(source.path, start, repository) if _may_be_without(source) else ()
+    if any(re.search(_WITHOUT, found.text) is not None for found in told):
+        return True
     before = source.text[max(0, start - _COMMENT) : start]
     if "#" not in before or ("outside" not in before.lower() and "host" not in before.lower()):
         return False  # that is most, and the pattern is slow
@@ -262,6 +266,12 @@ def _is_outside(command: Command) -> bool:
     return above is not None and re.search(r"(?i)\boutside\b|\bon (?:the|your) host\b", above[0]) is not None
 
 
+@lru_cache(4)  # each command of a page is asked for
+def _may_be_without(page: Source) -> bool:
+    return re.search(_WITHOUT, page.text) is not None
+
+
+_WITHOUT = r"(?i)\b(?:without|outside|outside of) (?:an? |the )?(?:docker|containers?)\b(?!.?(?:compose|hub|desk))"
 _COMMENT = 500
 """Characters before a command in which a comment on it is looked for."""
 

@@ -820,3 +820,18 @@ def test_the_targets_of_a_recipe(header: str, targets: tuple[str, ...]) -> None:
     begin = process_time()
     assert _targets_at(Source("Makefile", text), text.index("docker")) == frozenset(targets)
     assert process_time() - begin < 1
+
+
+@table(
+    "title, verdict",
+    [
+        ("Training", "needed"), ("Without Docker Compose", "needed"), ("Without docker", "likely"),
+        ("Outside of the container", "likely"), ("Install\n### Without Docker", "likely"),
+        ("Without Docker\n### Training", "likely"), ("Without Docker\n```\nsudo a\n```\n## Training", "needed"),
+    ],
+)
+def test_a_section_that_is_not_for_the_container(tmp_path: Path, title: str, verdict: str) -> None:
+    page = f"# App\n## Docker\n```\ndocker run -it --gpus all -v .:/app app bash\n```\n## {title}\n"
+    build = f"FROM {PYTORCH}\nWORKDIR /app\nCOPY . .\n"
+    files = {"Dockerfile": build, "train.py": LOADER, "README.md": f"{page}```\npython train.py\n```\n"}
+    assert need(tmp_path, {**files, "build.sh": "docker build -t app .\n"}).verdict == verdict
