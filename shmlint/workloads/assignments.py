@@ -309,9 +309,10 @@ def _appended(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 def _altered(node: ast.AST) -> Iterator[str]:
     """The lists that a node changes without adding to their ends."""
     targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else ()
+    targets = [node.target] if isinstance(node, ast.AugAssign) else targets
     yield from (dotted(target.value) for target in targets if isinstance(target, ast.Subscript))
     called = node.func if isinstance(node, ast.Call) else None
-    if isinstance(called, ast.Attribute) and called.attr in ("insert", "remove", "pop", "clear", "reverse"):
+    if isinstance(called, ast.Attribute) and called.attr in ("insert", "remove", "pop", "clear", "reverse", "sort"):
         yield dotted(called.value)
 
 

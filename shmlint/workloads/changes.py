@@ -77,6 +77,8 @@ class Changes:
         """Whether a class fills objects that it makes of itself by names that are not written there."""
         self.fills_self = False
         """Whether a method fills its own object by names that are not written there: ``setattr(self, name, value)``."""
+        self.fills_given = False
+        """Whether a parser of options fills an object that it is given: ``parse_args(namespace=settings)``."""
         self.settings: set[str] = set()
         """Those of them that are not declared as an option by the very statement: ``cfg.WORKERS = 8`` is."""
         self.emptied: set[str] = set()
@@ -283,6 +285,7 @@ class Changes:
         filled = node.args[1] if len(node.args) > 1 else given.get("namespace")
         made = isinstance(filled, ast.Call) and dotted(filled.func).rpartition(".")[2] in SETTINGS_CLASSES
         self.defaults = self.defaults or (isinstance(filled, ast.Call) and not made)
+        self.fills_given = self.fills_given or not (filled is None or made or isinstance(filled, ast.Constant))
 
     def _note_update(self, node: ast.Call, method: str, holder: ast.expr, scope: Scope) -> None:
         if self._is_namespace(holder, scope):

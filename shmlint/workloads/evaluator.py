@@ -607,9 +607,12 @@ class Evaluator:
         values = found.value if isinstance(found.value, tuple) else ()
         if not -len(values) <= at < len(values):
             return NOTHING
-        if isinstance(sequence, ast.Name | ast.Attribute) and self.is_altered(sequence, scope):
-            return NOTHING
-        return found._replace(value=values[at])
+        if isinstance(sequence, ast.Name | ast.Attribute):
+            longer = at < 0 and self._assignments.added_to(dotted(sequence), scope.function or scope.module.tree)
+            if longer or self.is_altered(sequence, scope):
+                return NOTHING
+        part = found._replace(value=values[at])
+        return part if found.certain else changed(part)
 
     def _operation(self, node: ast.expr, scope: Scope, depth: int, parameters: bool) -> Found:
         def inner(part: ast.expr) -> Found:
@@ -936,7 +939,7 @@ class Evaluator:
     def _set_by_class(self, attribute: str, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """What a method of a class gives an attribute of its objects, where nothing else may: ``self.workers = 8``."""
         found = self._of_object(attribute, scope)
-        alone = len(found) == 1 and found[0][1].function is not None
+        alone = len(found) == 1 and found[0][1].function is not None and not self.changes.fills_given
         own = ast.Attribute(ast.Name("self", ast.Load()), attribute, ast.Load())
         return found if alone and not self._is_set_elsewhere(own, scope) else []
 

@@ -288,10 +288,13 @@ IN_FUNCTIONS: list[tuple[str, str, object, bool]] = [
     ("class A:\n    def __init__(self, n=2):\n        self.n = n\n    def f(self):\n"
      "        DataLoader(d, num_workers=self.n)\nA(4).f()\n", "", 4, True),
     (f"{SETTINGS}DataLoader(d, num_workers=A().n)\n", "", 4, True),
+    ("S = (0, 1)\nfor S in PAIRS:\n    DataLoader(d, num_workers=S[0])\n", "", UNKNOWN, False),
     (f"{SETTINGS}class B(A):\n    pass\na = B()\ndef f(a):\n    DataLoader(d, num_workers=a.n)\nf(a)\n", "", 4, True),
     (f"{SETTINGS}def f(a):\n    DataLoader(d, num_workers=a.n)\ndef g(a):\n    f(a)\ng(A())\n", "", 4, True),
     (f"{SETTINGS}a = A()\na.n = n\nDataLoader(d, num_workers=a.n)\n", "", UNKNOWN, False),
     (f"{SETTINGS}    def less(self):\n        self.n = 0\nDataLoader(d, num_workers=A().n)\n", "", UNKNOWN, False),
+    (f"{SETTINGS}a = A()\nargparse.ArgumentParser().parse_args(namespace=a)\nDataLoader(d, num_workers=a.n)\n", "",
+     UNKNOWN, False),
     (f"{SETTINGS}        vars(self).update(more)\nDataLoader(d, num_workers=A().n)\n", "", UNKNOWN, False),
     ("class A:\n    def __init__(self, n=2):\n        self.kw = dict(num_workers=n)\n    def f(self):\n"
      "        DataLoader(d, **self.kw)\nA(4).f()\n", "", 4, True),
@@ -393,6 +396,9 @@ def test_calls_of_libraries(
         ("SIDES = [32, 64]\nResize(SIDES[-1])", "", [(3, 64, 64)]),
         ("SIDES = [32, 64]\nResize(SIDES[2])\nResize(SIDES[n])", "", []),
         ("SIDES = [32, 64]\nSIDES[0] = n\nResize(SIDES[0])", "", []),
+        ("SIDES = [32, 64]\ndef f():\n    SIDES[0] += n\nf()\nResize(SIDES[0])", "", []),
+        ("SIDES = [64, 32]\nSIDES.sort()\nResize(SIDES[0])", "", []),
+        ("SIDES = [32, 64]\nSIDES.append(n)\nResize(SIDES[-1])", "", []),
         ("CIFAR10('.', transform=ToTensor())", "", [(3, 32, 32)]),
         ("RandSpatialCropd(keys, roi_size=[96, 96, 96])", "", [(1, 96, 96, 96)]),
         ("RandSpatialCropd(keys, [96, 96])\nResize('large')\nResize(0)", "", []),
