@@ -399,7 +399,7 @@ def shows_training(path: str, start: int, repository: Repository) -> bool:
         if _is_about_training(span.source.text[span.start : span.end].lower()):
             behind = (one.start for one in spans[at + 1 :] if _depth(one) <= _depth(span))
             section = span.source.text[span.start : next(behind, None)]
-            if span.start > start or re.search(r"`|(?<!!)\[[^\]\n]*\]\(|\n(?: {4}|\t)", section) is not None:
+            if span.start > start or re.search(r"`|(?<!!)\[[^\]\n]{0,300}\]\(|\n(?: {4}|\t)", section) is not None:
                 return True
     return False
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
+from shmlint.model.source import Source
+from shmlint.workloads.repository import Repository
+from shmlint.workloads.told import shows_training
 from tests.table import table
 from tests.workloads.cases import GPUS, HALF, NGC, PYTORCH, SHELL, compose, need
 
@@ -270,3 +274,18 @@ def test_a_size_elsewhere_does_not_make_an_error_of_something_unknown(tmp_path: 
     files = {name: text.replace("own/app", "own/app serve") for name, text in files.items()}
     found = need(tmp_path, files)
     assert (found.verdict, found.recommended) == ("likely", 16 << 30)
+
+
+@table(
+    "section, training",
+    [
+        ("We had 8 GPUs.", False), ("Run `a`.", True), ("See [it](a.md).", True), ("![it](a.png)", False),
+        ("[" * 50_000, False),
+    ],
+)  # fmt: skip
+def test_a_section_about_training(section: str, training: bool) -> None:
+    page = f"# Training\n{section}\n# Demo\n"
+    repository = Repository(None, "README.md", texts={"README.md": Source("README.md", page)})
+    begin = process_time()
+    assert shows_training("README.md", len(page), repository) == training
+    assert process_time() - begin < 1
