@@ -28,6 +28,7 @@ from shmlint.workloads.commands import (
     simple_commands,
 )
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
+from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Program
 from shmlint.workloads.python_entries import TESTERS
 from shmlint.workloads.resolve import passed_on
@@ -271,7 +272,9 @@ def _prepares(case: Case) -> bool:
     given = [word for part in (launch.entrypoint, launch.command) if part is not None for word in part.known or ()]
     own = [words for words in simple_commands(flatten(given)) if kind_of(words) == "program"]
     ran = [list(one.words) for one in case.program.commands if one.kind == "program"]
-    return bool(own or ran) and all(map(names_preparation, own or ran))
+    each = own or ran
+    several = any(python_words(tuple(words)) is not None for words in each)  # ``accelerate launch export.py``
+    return bool(each) and not several and all(map(names_preparation, each))
 
 
 def _perhaps(case: Case) -> Need | None:

@@ -299,6 +299,8 @@ def test_a_script_that_chooses_what_its_container_runs(tmp_path: Path, chosen: s
         ("python export.py --weights best.pt --include onnx", "unknown"),
         ("bash scripts/lora_merge.sh out", "unknown"),
         ("./export_and_serve.sh", "likely"),
+        ("accelerate launch export.py", "likely"),  # in several processes
+        ("torchrun --nproc_per_node gpu tools/convert.py", "likely"),
         ("python converge.py", "likely"),
         ("./prepare_and_train.sh", "needed"),
         ("bash -c './prepare_data.sh && ./run.sh'", "likely"),
