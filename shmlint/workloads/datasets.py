@@ -214,7 +214,7 @@ class _Flow:
     def returned(self, name: str, held: dict[str, bool]) -> _Kind:
         """What a method gives back whose names hold images."""
         key = name, tuple(sorted(held.items()))
-        if key not in self.known and name in self.methods:
+        if key not in self.known and name in self.methods and len(self.known) < _MOST_PARTS:
             self.known[key] = None  # while it is looked at
             found: list[_Kind] = []
             self._read(self.methods[name].body, held, found, sure=True)
@@ -228,11 +228,13 @@ class _Flow:
                     found.append(self._kind(statement.value, held) if statement.value is not None else None)
             elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign) and statement.value is not None:
                 self._assign(statement, held, sure=sure)
-            elif not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            elif not isinstance(statement, Function | ast.ClassDef):
+                if isinstance(statement, ast.For):
+                    held.pop(dotted(statement.target), None)
                 for part in ("body", "orelse", "finalbody"):
                     self._read(getattr(statement, part, ()), held, found, sure=sure and isinstance(statement, ast.With))
-                for handler in getattr(statement, "handlers", ()):
-                    self._read(handler.body, held, found, sure=False)
+                for inner in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+                    self._read(inner.body, held, found, sure=False)
 
     def _assign(
         self, statement: ast.Assign | ast.AnnAssign | ast.AugAssign, held: dict[str, bool], *, sure: bool

@@ -56,6 +56,10 @@ FRACTIONS = "        return image / 255\n"
         ("        image = cv2.resize(image, (64, 32)) / 255\n        return image[0]\n", ()),
         ("        image = cv2.resize(image, (64, 32)) / 255\n        if boxes:\n            return boxes\n"
          "        return image\n", ()),
+        ("        image = cv2.resize(image, (64, 32)) / 255\n        for image in parts(image):\n            pass\n"
+         "        return image\n", ()),
+        ("        image = cv2.resize(image, (64, 32)) / 255\n        match self.kind:\n            case 'a':\n"
+         "                image = self.net(image)\n        return image\n", ()),
         ("        image.resize(64)\n        return torch.tensor(image).float()\n", ()),
         ("        image = cv2.resize(image, (64, 32))\n        return image, float(label)\n", ()),
     ],
