@@ -612,7 +612,8 @@ class Evaluator:
             if longer or self.is_altered(sequence, scope):
                 return NOTHING
         part = found._replace(value=values[at])
-        return part if found.certain else changed(part)
+        elsewhere = dotted(sequence).partition(".")[0] in scope.module.imports  # who else has it may change it
+        return part if found.certain and not elsewhere else changed(part)
 
     def _operation(self, node: ast.expr, scope: Scope, depth: int, parameters: bool) -> Found:
         def inner(part: ast.expr) -> Found:

@@ -749,3 +749,10 @@ def test_variants_of_programs_end(tmp_path: Path) -> None:
         begin = time.process_time()
         reading(tmp_path, {"train.py": content, "config.py": content, **CONFIGURED}, "--workers 4 --config some.py")
         assert time.process_time() - begin < 2, seed
+
+
+def test_a_part_of_a_list_of_another_module(tmp_path: Path) -> None:
+    """A further module may put another value in its place."""
+    code = "from torch.utils.data import DataLoader\nfrom conf import N\nimport more\nDataLoader(d, num_workers=N[0])\n"
+    files = {"conf.py": "N = [0, 1]\n", "more.py": "from conf import N\nN[0] = 8\n"}
+    assert [call.processes.number for call in reading(tmp_path, {**files, "train.py": code}).calls] == [None]
