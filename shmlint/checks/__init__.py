@@ -15,13 +15,13 @@ from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.rules import Context, all_rules, selected
 
-ALONE = 0.2
+ALONE = 0.1
 """Seconds of the processor in which one process checks launches before others may help it.
 
 The modules of what launches run are imported in them; others that begin sooner would import them too.
 """
 
-WORTH = 0.7
+WORTH = 0.35
 """Seconds that the rest has to take at this pace. Another process copies the memory that it uses and its results
 are sent back, so all of them together take longer for less than this, and it is done little sooner."""
 

@@ -256,9 +256,10 @@ def _on_several_hosts(words: Sequence[str]) -> bool:
 def _is_outside(command: Command, repository: Repository) -> bool:
     """Whether a heading or the comment above a command says that it is not for the container."""
     source, start = command.span.source, command.span.start
-    told = headings(source.path, start, repository) if _may_be_without(source) else ()
-    if any(re.search(_WITHOUT, found.text) is not None for found in told):
-        return True
+    if _may_be_without(source):
+        told = headings(source.path, start, repository)
+        if any(re.search(_WITHOUT, found.text.lower()) is not None for found in told):
+            return True
     before = source.text[max(0, start - _COMMENT) : start]
     if "#" not in before or ("outside" not in before.lower() and "host" not in before.lower()):
         return False  # that is most, and the pattern is slow
@@ -268,10 +269,12 @@ def _is_outside(command: Command, repository: Repository) -> bool:
 
 @lru_cache(4)  # each command of a page is asked for
 def _may_be_without(page: Source) -> bool:
-    return re.search(_WITHOUT, page.text) is not None
+    lowered = page.text.lower()
+    said = any(word in lowered for word in ("without", "outside"))  # the pattern is slow
+    return said and re.search(_WITHOUT, lowered) is not None
 
 
-_WITHOUT = r"(?i)\b(?:without|outside|outside of) (?:an? |the )?(?:docker|containers?)\b(?!.?(?:compose|hub|desk))"
+_WITHOUT = r"\b(?:without|outside|outside of) (?:an? |the )?(?:docker|containers?)\b(?!.?(?:compose|hub|desk))"
 _COMMENT = 500
 """Characters before a command in which a comment on it is looked for."""
 
