@@ -7,9 +7,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
 from shmlint.workloads.assignments import Function
 from shmlint.workloads.evaluator import Evaluator
+from shmlint.workloads.libraries import IMAGE_SIZE_CALLS
 from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.python_reading import Call
 from shmlint.workloads.reach import Site
@@ -49,15 +51,21 @@ def with_own_items(
     found = list(calls)
     if not any("resize" in module.source.text for module in loaded):
         return found  # and no module is parsed for its dataset
-    shapes: dict[int, tuple[int, ...]] = {}
-    for at, site in loaders.items() if not any(_CUTS.search(one.name) for one in sites) else ():
+    shapes: dict[int, tuple[tuple[int, ...], Span] | None] = {}
+    for at, site in loaders.items() if not any(map(_may_shrink, sites)) else ():
         row = found[at].row
         owned = _dataset(site, evaluator) if not row.item and row.call.startswith("torch.utils.data.") else None
         if owned is not None and id(owned[0]) not in shapes:
             shapes[id(owned[0])] = _shape(*owned, sites, evaluator)
-        if owned is not None and (shape := shapes[id(owned[0])]):
-            found[at] = found[at]._replace(row=row._replace(item=(_FLOAT, *shape), least=True))
+        known = shapes[id(owned[0])] if owned is not None else None
+        if known is not None:
+            found[at] = found[at]._replace(row=row._replace(item=(_FLOAT, *known[0]), least=True), resized=known[1])
     return found
+
+
+def _may_shrink(site: Site) -> bool:
+    """Whether a call may make an image smaller, or make something that does: a transform after the dataset's own."""
+    return _CUTS.search(site.name) is not None or site.name.rpartition(".")[2] in IMAGE_SIZE_CALLS
 
 
 def _dataset(site: Site, evaluator: Evaluator) -> tuple[ast.ClassDef, Scope] | None:
@@ -134,29 +142,31 @@ def _held(node: ast.expr) -> list[ast.expr]:
 
 def _shape(
     owner: ast.ClassDef, scope: Scope, sites: Collection[Site], evaluator: Evaluator
-) -> tuple[int, ...]:
-    """The colours, height and width of the smallest image that the methods of a dataset surely make of 4 bytes each."""
+) -> tuple[tuple[int, ...], Span] | None:
+    """The colours, height and width of the smallest image that the methods of a dataset surely make of 4 bytes each.
+
+    And where they do so.
+    """
     methods = list(_making(owner))
     nodes = [node for method in methods for node in ast.walk(method)]
     names = [dotted(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)]
     names += [str(node.value) for node in nodes if isinstance(node, ast.Constant)]
     if any(_CUTS.search(name) or _SMALL.search(name) for name in names) or any(map(_is_cut, nodes)):
-        return ()
+        return None
     by_transform = any(_TRANSFORMS.search(site.name) for site in sites)
-    if not _Flow(owner, by_transform).returned("__getitem__", {}):
-        return ()
+    flow, own = _Flow(owner, by_transform), set(map(id, nodes))
+    if not flow.returned("__getitem__", {}):
+        return None
+    if flow.transforms and any(_resizes(site.node) and id(site.node) not in own for site in sites):
+        return None  # the transform may do so
     shapes = [
-        _size(node, scope._replace(function=method, owner=owner), evaluator)
+        (_size(node, scope._replace(function=method, owner=owner), evaluator), scope.span(node))
         for method in methods for node in _surely_called(method.body) if _resizes(node)
     ]  # fmt: skip
-    if not all(shapes) or len(shapes) < sum(map(_resizes, nodes)):
-        return ()  # another one may come after those that are known
-    smallest = min(shapes, key=_area, default=())
-    return (3 if _has_colours(nodes) else 1, *smallest) if smallest else ()
-
-
-def _area(sides: tuple[int, ...]) -> int:
-    return sides[0] * sides[1]
+    if not shapes or not all(sides for sides, _ in shapes) or len(shapes) < sum(map(_resizes, nodes)):
+        return None  # another one may come after those that are known
+    smallest, place = min(shapes, key=lambda shape: shape[0][0] * shape[0][1])
+    return (3 if _has_colours(nodes) else 1, *smallest), place
 
 
 def _making(owner: ast.ClassDef) -> Iterator[Function]:
@@ -209,6 +219,8 @@ class _Flow:
     def __init__(self, owner: ast.ClassDef, by_transform: bool) -> None:
         self.methods = {node.name: node for node in owner.body if isinstance(node, Function)}
         self.by_transform = by_transform
+        self.transforms = False
+        """Whether an image goes through what is called a transform."""
         self.known: dict[tuple[str, tuple[tuple[str, bool], ...]], _Kind] = {}
 
     def returned(self, name: str, held: dict[str, bool]) -> _Kind:
@@ -291,6 +303,7 @@ class _Flow:
             return self.returned(own, known)
         if kind is None or not (last in _KEEPS or "transform" in last):
             return None
+        self.transforms = self.transforms or "transform" in last
         types = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "dtype")]
         typed = any("float" in (str(t.value) if isinstance(t, ast.Constant) else dotted(t)) for t in types)
         return kind or last in _MAKES_FLOAT or typed or ("transform" in last and self.by_transform)

@@ -22,6 +22,8 @@ class Call(NamedTuple):
     """Whether it is in a loop, or in a function that is called more than once."""
     kept: int = 0
     """Items of all ranks that stay besides the batches of workers: those that are put together to a batch."""
+    resized: Span | None = None
+    """Where its dataset gives an image the size that its row has for an item."""
 
 
 class Reading(NamedTuple):

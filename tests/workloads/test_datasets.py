@@ -96,6 +96,26 @@ def test_the_dataset_of_a_loader(tmp_path: Path, code: str, item: tuple[int, ...
     assert [call.row.item for call in reading(tmp_path, {"train.py": code}, "").calls] == [item]
 
 
+TRANSFORMED = "        return self.transform(cv2.resize(image, (64, 32)))\n"
+OWN = "class Half:\n    def __call__(self, image):\n        return cv2.resize(image, (2, 2))\n"
+
+
+@table(
+    "code, item",
+    [
+        ("T.Compose([T.ToTensor()])", (4, 3, 64, 32)),
+        ("T.Compose([T.Resize(make()), T.ToTensor()])", ()),
+        ("T.Compose([Half(), T.ToTensor()])", ()),
+    ],
+)
+def test_a_transform_may_make_images_smaller(tmp_path: Path, code: str, item: tuple[int, ...]) -> None:
+    text = f"{HEAD}import torchvision.transforms as T\n{OWN}{CLASS % 48}{ITEM}{TRANSFORMED}"
+    text += f"data = D(paths)\ndata.transform = {code}\nDataLoader(data, num_workers=4, batch_size=8)\n"
+    (call,) = reading(tmp_path, {"train.py": text}).calls
+    assert call.row.item == item
+    assert call.resized is None if not item else call.resized is not None and "resize" in call.resized.text
+
+
 def test_colours_that_are_not_sure(tmp_path: Path) -> None:
     grey = ITEM.replace("cv2.imread(self.paths[i])", "cv2.imread(self.paths[i], 0)")
     code = f"{HEAD}{CLASS % 48}{grey}        return cv2.resize(image, (64, 32)) / 255\n{LOADS}"
