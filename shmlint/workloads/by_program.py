@@ -62,7 +62,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             continue
         done.append(entry)
         reading = read_program(entry, program.files)
-        stops += _not_counted(reading.calls, gpu_count(launch) == 1)
+        stops += (*_not_counted(reading.calls, gpu_count(launch) == 1), *_texts(reading))
         readings.append((entry, reading))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         found, fits = _of_calls(entry, reading, ranks, launch)
@@ -228,6 +228,13 @@ def _not_counted(calls: Sequence[Call], one_gpu: bool) -> Iterator[Step]:
         counts = value in (None, POSITIVE, *_EVERY) or call.processes.number is not None or _devices(value) is not None
         if call.row.argument and call.row.use in _COUNTED and not counts:
             yield Step(f"the number of {_COUNTED[call.row.use]} of `{call.row.call}` is not known", call.span)
+
+
+def _texts(reading: Reading) -> Iterator[Step]:
+    """Loaders of texts, whose batches most likely fit: their length is known, and not all that is in them."""
+    for call in reading.calls if reading.tokens else ():
+        if call.row.use == "dataloader" and call.processes.number and not call.row.item:
+            yield Step("what its loaders give with each text is not known", call.span)
 
 
 _EVERY = ("all", "auto", -1, "-1")
