@@ -69,7 +69,7 @@ class Shared:
 
     __slots__ = (
         "above", "around", "assignments", "builders", "builds", "by_name", "distributions", "dockerfiles", "files",
-        "folders", "found", "headings", "held", "launches", "listed", "modules", "moves", "names", "namesakes",
+        "folders", "found", "held", "launches", "listed", "modules", "moves", "names", "namesakes",
         "pages", "plain", "programs", "quiet", "read", "said", "sizes", "tags",
     )  # fmt: skip
 
@@ -112,8 +112,6 @@ class Shared:
         self.tags: dict[str, list[int]] = {}
         self.namesakes: dict[str, list[int]] = {}
         """The numbers of the builds that were read, by the names of their images, and by the last parts of these."""
-        self.headings: dict[str, tuple[Span, ...]] = {}
-        """The headings of pages, by their paths."""
         self.said: dict[str, tuple[Span | None, Span | None, Span | None]] = {}
         """Where pages ask for shared memory, by their paths."""
         self.moves: dict[str, tuple[tuple[int, str], ...]] = {}

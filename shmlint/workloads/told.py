@@ -7,6 +7,7 @@ import os
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from shmlint.docker.sizes import human
@@ -379,13 +380,11 @@ def headings(path: str, start: int, repository: Repository) -> Iterator[Evidence
     page = repository.peek(path) if path.endswith((".md", ".mdx")) else None
     if page is None:
         return
-    known = _all_headings(page, repository)
-    above = bisect_left(known, start, key=lambda span: span.start)
-    level = _DEEPEST + 1
-    for span in reversed(known[:above]):
-        if (depth := _depth(span)) < level:
-            level = depth
-            yield Evidence(page.text[span.start : span.end].strip("# "), span)
+    known = _all_headings(page)
+    at = bisect_left(known, start, key=lambda one: one.span.start) - 1
+    while at >= 0:
+        span, at = known[at].span, known[at].around
+        yield Evidence(page.text[span.start : span.end].strip("# "), span)
 
 
 def shows_training(path: str, start: int, repository: Repository) -> bool:
@@ -394,30 +393,42 @@ def shows_training(path: str, start: int, repository: Repository) -> bool:
     Before it starts a container a page may tell how its model was trained.
     """
     page = repository.peek(path) if path.endswith((".md", ".mdx")) else None
-    spans = _all_headings(page, repository) if page is not None else ()
-    for at, span in enumerate(spans):
-        if _is_about_training(span.source.text[span.start : span.end].lower()):
-            behind = (one.start for one in spans[at + 1 :] if _depth(one) <= _depth(span))
-            section = span.source.text[span.start : next(behind, None)]
-            if span.start > start or re.search(r"`|(?<!!)\[[^\]\n]{0,300}\]\(|\n(?: {4}|\t)", section) is not None:
-                return True
-    return False
+    first, last = _on_training(page) if page is not None else (None, None)
+    return first is not None or (last is not None and last > start)
 
 
-def _depth(heading: Span) -> int:
-    text = heading.source.text[heading.start : heading.end].lstrip()
-    return len(text) - len(text.lstrip("#"))
+@lru_cache(64)  # the launches of a page ask one after the other
+def _on_training(page: Source) -> tuple[int | None, int | None]:
+    """Where a page has its first heading about training with code or a link under it, and its last one of any kind."""
+    first = last = None
+    known = _all_headings(page)
+    for at, one in enumerate(known):
+        if _is_about_training(page.text[one.span.start : one.span.end].lower()):
+            last = one.span.start
+            behind = (other.span.start for other in known[at + 1 :] if other.depth <= one.depth)
+            section = page.text[last : next(behind, None)] if first is None else ""
+            if re.search(r"`|(?<!!)\[[^\]\n]{0,300}\]\(|\n(?: {4}|\t)", section) is not None:
+                first = last
+    return first, last
 
 
-def _all_headings(page: Source, repository: Repository) -> tuple[Span, ...]:
-    known = repository.shared.headings
-    if page.path not in known:
-        known[page.path] = tuple(_headings(page))
-    return known[page.path]
+class _Heading(NamedTuple):
+    span: Span
+    depth: int
+    around: int
+    """The number of the heading under which it is; below 0 for none."""
 
 
-_DEEPEST = 6
-"""Levels of headings."""
+@lru_cache(64)
+def _all_headings(page: Source) -> tuple[_Heading, ...]:
+    found: list[_Heading] = []
+    for span in _headings(page):
+        text = page.text[span.start : span.end].lstrip()
+        depth, around = len(text) - len(text.lstrip("#")), len(found) - 1
+        while around >= 0 and found[around].depth >= depth:
+            around = found[around].around
+        found.append(_Heading(span, depth, around))
+    return tuple(found)
 
 
 def _headings(page: Source) -> Iterator[Span]:
