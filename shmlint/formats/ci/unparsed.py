@@ -55,10 +55,16 @@ _KEYED = re.compile(r"(?P<indentation>[ \t]*(?:-[ \t]+)*)(?:(?P<key>[\w.-]+):(?=
 _HEADER = re.compile(r"(?:[|>][-+\d]*)?[ \t]*(?:#.*)?$")
 
 
+_MOST_READ = 20
+"""Commands of a script that are read with all that is before them; those after these are read alone."""
+
+
 def single_commands(source: Source) -> Iterator[Launch]:
     """The commands of a file that is not YAML: from each line with one, back to the key its script
     is under, and on to where it ends."""
     number = 1
+    read: dict[int, int] = {}
+    """How often a script was read from its beginning."""
     script: tuple[int, int, str] | None = None  # where it starts, how deep its key is indented, the key
     while number <= len(source.line_starts):
         start, end = source.line_span(number)
@@ -80,6 +86,8 @@ def single_commands(source: Source) -> Iterator[Launch]:
         if (key or (script[2] if script is not None else "")) in TALK:
             continue
         begin = script[0] if script is not None and key is None else line.start("value")
+        read[begin] = read.get(begin, 0) + 1
+        begin = begin if read[begin] <= _MOST_READ else line.start("value")
         if source.text[begin : begin + 1] in ("'", '"'):
             begin += 1
         builder = Builder(source)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from shmlint.syntax.shell import Command, commands
+from shmlint.syntax.shell_text import ShellText
 from tests.formats.ci.workflows import FIXED, GITHUB, IMAGE, RUN, steps
 from tests.project import fixed, run
 
@@ -43,3 +46,20 @@ def test_broken_yaml_still_gives_its_commands(tmp_path: Path) -> None:
     assert new.replace("            --shm-size=8g \\\n", "").replace(" --shm-size=8g", "") == text
     assert new.count("--shm-size=8g") == 4
     assert fixed(tmp_path, {GITHUB: new}) == {}
+
+
+def test_a_long_script_is_read_in_linear_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def noted(text: ShellText) -> Iterator[Command]:
+        read.append(len(text.text))
+        return commands(text)
+
+    monkeypatch.setattr("shmlint.formats.ci.unparsed.commands", noted)
+    lines: dict[int, int] = {}
+    for count in (100, 200):
+        text = "jobs:\n  a: b: c\n    run: |\n      image=" + IMAGE + "\n" + f"      {RUN} $image\n" * count
+        assert len(run(tmp_path, {GITHUB: text}).launches) == count
+        lines[count] = sum(read)
+        read.clear()
+    assert lines[200] < 2.5 * lines[100]
