@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
+from typing import Literal
 
 from shmlint.run import Run
 
-_Opcode = tuple[str, int, int, int, int]
+_Tag = Literal["replace", "delete", "insert", "equal"]
+_Opcode = tuple[_Tag, int, int, int, int]
 
 _FAR = 40
 """Lines within which the texts come together again after a change."""
@@ -67,7 +69,7 @@ class _Near(SequenceMatcher[str]):
         super().__init__(None, (), ())
         self.texts = old, new
 
-    def get_opcodes(self) -> list[_Opcode]:  # type: ignore[override]  # the standard library's stubs name the tags
+    def get_opcodes(self) -> list[_Opcode]:
         """What turns the old text into the new one, in order."""
         return list(_opcodes(*self.texts))
 
@@ -88,8 +90,8 @@ def _opcodes(old: list[str], new: list[str]) -> Iterator[_Opcode]:
             for tag, a, b, c, d in SequenceMatcher(None, old[i:], new[j:]).get_opcodes():
                 yield tag, a + i, b + i, c + j, d + j
             return
-        tag = "insert" if past[0] == i else "delete" if past[1] == j else "replace"
-        yield tag, i, past[0], j, past[1]
+        kind: _Tag = "insert" if past[0] == i else "delete" if past[1] == j else "replace"
+        yield kind, i, past[0], j, past[1]
         i, j = past
 
 

@@ -190,9 +190,9 @@ def expression(part: Part, place: Part, made: Made) -> ast.expr:
         return _at(ast.Dict(keys, [expression(inner, place, made) for inner in value.values()]), part, place)
     if isinstance(value, tuple):
         return _at(ast.List([expression(inner, place, made) for inner in value], ast.Load()), part, place)
-    if value is UNKNOWN or (isinstance(value, str) and is_reference(value)):
-        return _at(ast.Starred(ast.Constant(None), ast.Load()), part, place)
-    return _at(ast.Constant(value), part, place)  # type: ignore[arg-type]
+    if value is None or (isinstance(value, str | int | float) and not (isinstance(value, str) and is_reference(value))):
+        return _at(ast.Constant(value), part, place)
+    return _at(ast.Starred(ast.Constant(None), ast.Load()), part, place)
 
 
 def _named(target: str) -> ast.expr:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from shmlint.files.read import normal
 from shmlint.syntax.python import dotted
@@ -146,7 +146,7 @@ class YacsConfigs:
         if key in self._known:
             known, seen = self._known[key]
             self._seen |= seen
-            return known  # type: ignore[return-value]
+            return cast("_T", known)
         if key in self._busy or len(self._busy) > _DEPTH:
             return otherwise
         self._busy.add(key)
@@ -390,8 +390,9 @@ _DEFAULTS: Tree = {
 
 def _constant(value: object) -> ast.expr:
     """A value as Python has it."""
-    plain = value is None or isinstance(value, int | str)
-    return ast.Constant(value) if plain else ast.Starred(ast.Constant(None), ast.Load())  # type: ignore[arg-type]
+    if value is None or isinstance(value, int | str):
+        return ast.Constant(value)
+    return ast.Starred(ast.Constant(None), ast.Load())
 
 
 def _any_of(trees: Sequence[Tree | None]) -> Tree | None:
