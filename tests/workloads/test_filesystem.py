@@ -284,6 +284,6 @@ def test_a_directory_that_is_gone_is_known_by_its_name(tmp_path: Path) -> None:
 def test_a_path_that_begins_with_the_end_of_a_mount(
     tmp_path: Path, dockerfile: str, words: str, read: list[str]
 ) -> None:
-    text = f"docker build -t me/tool .\ndocker run --gpus all -v $PWD:/work/tool me/tool {words}\n"
+    text = f"docker build -t me/tool .\ndocker run --gpus all -v $PWD:/srv/tool me/tool {words}\n"
     files = {"run.sh": text, "Dockerfile": dockerfile, "serve.py": "print(1)\n", "list": ""}
     assert [step.text for step in need(tmp_path, files).trail] == read
