@@ -29,6 +29,7 @@ class Assignments:
         self._changed: dict[ast.AST, set[str]] = {}
         self._added: dict[ast.AST, dict[str, list[ast.expr]]] = {}
         self._attributes: dict[ast.AST, dict[str, list[tuple[ast.expr, Function | None]]]] = {}
+        self._unpacked: dict[Function | ast.Module, dict[str, list[ast.expr]]] = {}
         self._handed: dict[ast.AST, dict[str, list[tuple[ast.expr, int | str]]]] = {}
         self._altered: dict[ast.AST, frozenset[str]] = {}
         self._sets_any: dict[ast.AST, bool] = {}
@@ -110,10 +111,13 @@ class Assignments:
 
     def unpacked(self, name: str, code: Function | ast.Module) -> list[ast.expr]:
         """The values of which some code gives a name a part: ``name, other = value``."""
-        assigned = (node for node in _own(code) if isinstance(node, ast.Assign))
-        pairs = ((target, node.value) for node in assigned for target in node.targets)
-        parts = ((target.elts, value) for target, value in pairs if isinstance(target, ast.Tuple | ast.List))
-        return [value for elements, value in parts if any(dotted(element) == name for element in elements)]
+        if code not in self._unpacked:
+            found = self._unpacked[code] = {}
+            assigned = (node for node in _own(code) if isinstance(node, ast.Assign))
+            for target, value in ((target, node.value) for node in assigned for target in node.targets):
+                for part in set(map(dotted, target.elts)) if isinstance(target, ast.Tuple | ast.List) else ():
+                    found.setdefault(part, []).append(value)
+        return self._unpacked[code].get(name, [])
 
     def handed(self, name: str, code: Function | ast.Module) -> list[tuple[ast.expr, int | str]]:
         """The functions that some code calls with a name alone, and at which position or by which keyword."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 
 from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
@@ -15,6 +14,7 @@ from shmlint.workloads.libraries import IMAGE_SIZE_CALLS
 from shmlint.workloads.loaded import Loaded
 from shmlint.workloads.python_reading import Call
 from shmlint.workloads.reach import Site
+from shmlint.workloads.tensors import methods_of
 from shmlint.workloads.values import Scope
 
 _FLOAT = 4
@@ -98,7 +98,9 @@ def _classes(node: ast.expr, scope: Scope, evaluator: Evaluator) -> list[tuple[a
                 continue
             parts = [(part, where) for part in one.args[:1] if found is None and name in _PARTS_OF]
         elif isinstance(one, ast.Name | ast.Attribute):
-            parts = evaluator.given_to(one, where) or _unpacked(one, where)
+            parts = evaluator.given_to(one, where)
+            whole = evaluator.unpacked(dotted(one), where) if not parts else []  # ``a, b = random_split(data, sizes)``
+            parts = parts or [(value, where) for value in whole if isinstance(value, ast.Call) and len(whole) == 1]
         else:
             parts = [(part, where) for part in _held(one)]
         if not parts or len(pending) > _MOST_PARTS:
@@ -110,23 +112,6 @@ def _classes(node: ast.expr, scope: Scope, evaluator: Evaluator) -> list[tuple[a
 _MOST_PARTS = 100
 _PARTS_OF = frozenset({"torch.utils.data.random_split", "torch.utils.data.Subset", "torch.utils.data.dataset.Subset"})
 """Calls that take some of the items of a dataset."""
-
-
-def _unpacked(node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
-    """What a name is one part of, where it gets its value there alone: ``train, test = random_split(data, sizes)``."""
-    values = _named_parts(scope.function or scope.module.tree).get(dotted(node), ())
-    return [(value, scope) for value in values if isinstance(value, ast.Call) and len(values) == 1]
-
-
-@lru_cache(4)  # a program may have many loaders
-def _named_parts(code: Function | ast.Module) -> dict[str, list[ast.expr]]:
-    """What the names are parts of that code sets several of at once."""
-    found: dict[str, list[ast.expr]] = {}
-    for one in (node for node in ast.walk(code) if isinstance(node, ast.Assign)):
-        for target in one.targets:
-            for name in set(map(dotted, target.elts)) if isinstance(target, ast.Tuple) else ():
-                found.setdefault(name, []).append(one.value)
-    return found
 
 
 def _held(node: ast.expr) -> list[ast.expr]:
@@ -147,7 +132,7 @@ def _shape(
 
     And where they do so.
     """
-    methods = list(_making(owner))
+    methods = list(methods_of(owner, ("__getitem__",), lambda method: _surely_called(method.body)))
     nodes = [node for method in methods for node in ast.walk(method)]
     names = [dotted(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)]
     names += [str(node.value) for node in nodes if isinstance(node, ast.Constant)]
@@ -167,16 +152,6 @@ def _shape(
         return None  # another one may come after those that are known
     smallest, place = min(shapes, key=lambda shape: shape[0][0] * shape[0][1])
     return (3 if _has_colours(nodes) else 1, *smallest), place
-
-
-def _making(owner: ast.ClassDef) -> Iterator[Function]:
-    """The method that makes an item, and those of the class that it surely calls."""
-    methods = {node.name: node for node in owner.body if isinstance(node, Function)}
-    pending = ["__getitem__"] if "__getitem__" in methods else []
-    for name in pending:  # grows while it is walked
-        yield methods[name]
-        called = (dotted(node.func).removeprefix("self.") for node in _surely_called(methods[name].body))
-        pending += sorted({other for other in called if other in methods}.difference(pending))
 
 
 def _surely_called(body: list[ast.stmt]) -> Iterator[ast.Call]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shmlint.model.source import Span
 from shmlint.syntax.python import Module, dotted
@@ -119,13 +119,20 @@ def reads_items(module: Module) -> bool:
 def _making(module: Module) -> Iterator[ast.FunctionDef]:
     """The methods that make the items of datasets, or change them, and those that they call."""
     for owner in (node for node in module.nodes if isinstance(node, ast.ClassDef)):
-        methods = {node.name: node for node in owner.body if isinstance(node, ast.FunctionDef)}
-        pending = [name for name in _MAKES_ITEMS if name in methods]
-        for name in pending:  # grows while it is walked
-            yield methods[name]
-            called = (dotted(part.func) for part in ast.walk(methods[name]) if isinstance(part, ast.Call))
-            names = (other.removeprefix("self.") for other in called)
-            pending += sorted({other for other in names if other in methods}.difference(pending))
+        yield from methods_of(owner, _MAKES_ITEMS, ast.walk)
+
+
+def methods_of(
+    owner: ast.ClassDef, first: Sequence[str], parts: Callable[[ast.FunctionDef], Iterable[ast.AST]]
+) -> Iterator[ast.FunctionDef]:
+    """Some methods of a class, and those of it that they call among the ``parts`` of each that count."""
+    methods = {node.name: node for node in owner.body if isinstance(node, ast.FunctionDef)}
+    pending = [name for name in first if name in methods]
+    for name in pending:  # grows while it is walked
+        yield methods[name]
+        called = (dotted(part.func) for part in parts(methods[name]) if isinstance(part, ast.Call))
+        names = (other.removeprefix("self.") for other in called)
+        pending += sorted({other for other in names if other in methods}.difference(pending))
 
 
 def adds_to_tokens(module: Module) -> bool:
