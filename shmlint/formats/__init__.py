@@ -106,8 +106,9 @@ ALONE = frozenset(kind for kind, form in FORMATS.items() if form.alone)
 _READINGS = {kind: Key[Reading](f"{kind} reading") for kind in ALONE}
 _BY_THEMSELVES = {kind: Key[Reading](f"{kind} reading of one file") for kind in KINDS - ALONE}
 
-MUCH = 500_000
-"""Bytes in such files from which on several processes read them: about half a second of one."""
+MUCH = 150_000
+"""Bytes in such files that another process has to take off this one: what it costs is 0.03 to 0.08 s of the processor.
+"""
 
 PORTION = 16 * 1024
 """Bytes that one of them takes at a time, or one larger file."""
@@ -240,9 +241,13 @@ def read_alone(kind: str, path: str, workspace: Workspace, settings: Settings) -
 
 
 def _portions(files: Mapping[str, Sequence[str]], workspace: Workspace) -> Iterator[_Portion]:
-    """The files that stand alone, each kind in several portions; nothing where they are not much."""
-    sizes = {path: _size(workspace.on_disk(path)) for kind in ALONE for path in files.get(kind, ())}
-    if sum(sizes.values()) < MUCH:
+    """The files that stand alone, each kind in several portions; nothing where it is not worth the while to share them.
+
+    Two processes share all that is read in halves, but that the other files are all for this one.
+    """
+    sizes = {path: _size(workspace.on_disk(path)) for paths in files.values() for path in paths}
+    alone = sum(sizes[path] for kind in ALONE for path in files.get(kind, ()))
+    if min(alone, sum(sizes.values()) // 2) < MUCH:
         return
     for kind, paths in files.items():
         some: list[str] = []

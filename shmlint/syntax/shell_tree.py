@@ -122,40 +122,49 @@ class Tree:
         self._look_at(text.text)
         self._exporting: list[Range] | None = None
 
-    def _look_at(self, text: str, again: bool = True) -> None:
-        """Note the nodes of a text, in one pass: a long one has hundreds of thousands.
+    def _look_at(self, text: str) -> None:
+        """Note the nodes of a text.
 
         After ``a | b | c`` the grammar reads the first command of the next line as words of the last one, if ``||`` or
         ``&&`` is behind it. Such line ends are read as the ``;`` that they mean.
         """
-        nodes, parents, deciding = self.nodes, self.parents, self.deciding
-        noted, decides, commands = _ids(_NOTED), _ids(_DECIDING), _ids(_COMMAND)
-        ends: list[int] = []
-        stack = [parsed(text)]
-        while stack:
-            node = stack.pop()
-            kind = node.kind_id
-            if kind in noted:
-                nodes.append(node)
-            children = node.named_children  # the others are signs and keywords
-            if not children:
-                continue
-            if again and kind in commands and node.start_point[0] != node.end_point[0]:
-                ends += self._line_ends(children)
-            around = node if kind in decides else deciding.get(node.id)
-            for child in children:
-                number = child.id
-                parents[number] = node
-                if around is not None:
-                    deciding[number] = around
-            children.reverse()
-            stack += children
+        self._note(parsed(text))
+        commands = _ids(_COMMAND)
+        lines = (node for node in self.nodes if node.kind_id in commands and node.start_point[0] != node.end_point[0])
+        ends = [end for command in lines for end in self._line_ends(command.named_children)]
         if ends:
             self.nodes, self.parents, self.deciding = [], {}, {}
             chars = list(text)
             for end in ends:
                 chars[end] = ";"
-            self._look_at("".join(chars), again=False)
+            self._note(parsed("".join(chars)))
+
+    def _note(self, root: Node) -> None:
+        """Note a node and those in it, in one pass: a long text has hundreds of thousands.
+
+        A cursor makes each node once, and does not keep the signs and keywords among them.
+        """
+        nodes, parents, deciding = self.nodes, self.parents, self.deciding
+        noted, decides = _ids(_NOTED), _ids(_DECIDING)
+        cursor = root.walk()
+        down, on, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
+        around: list[tuple[Node, Node | None]] = [(root, None)]
+        moved = down()
+        while moved:
+            node = cursor.node
+            if node is not None and node.is_named:
+                parent, decider = around[-1]
+                number, kind = node.id, node.kind_id
+                parents[number] = parent
+                if decider is not None:
+                    deciding[number] = decider
+                if kind in noted:
+                    nodes.append(node)
+                if down():
+                    around.append((node, node if kind in decides else decider))
+                    continue
+            while not (moved := on()) and up():
+                around.pop()
 
     def _line_ends(self, children: Sequence[Node]) -> Iterator[int]:
         """The line ends between the words of a command, which no backslash hides."""

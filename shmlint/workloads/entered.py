@@ -284,11 +284,12 @@ def _is_entered_elsewhere(launch: Launch, repository: Repository) -> bool:
 
 def _enters(text: str, known: str) -> bool:
     """Whether a line enters a container, with its name behind that."""
-    return any(re.search(known, found[1]) for found in re.finditer(_ENTERING_LINE, text))
+    return any(re.search(known, behind) for line in _ENTERING_LINES for behind in re.findall(line, text))
 
 
-_ENTERS = r"\b(?:exec|attach)\s"
-_ENTERING_LINE = r"\b(?:exec|attach)[^\S\n](.*)"
+_ENTERS = r"(?:exec|attach)\s"
+_ENTERING_LINES = r"exec(?<!\wexec)[^\S\n](.*)", r"attach(?<!\wattach)[^\S\n](.*)"
+"""What follows the word in a line; one pattern for each word, which is searched for at once."""
 _ENTERING = (".sh", ".bash", ".md", ".mdx", ".rst", ".mk", "akefile", "ustfile")
 """Files in which people write how to enter a container, by the ends of their names."""
 _RUNNING = (".sh", ".bash", ".mk", "akefile", "ustfile")
