@@ -165,6 +165,13 @@ _MPI = frozenset({"mpirun", "mpiexec", "horovodrun", "torchpack"})
 _MPI_OPTIONS = frozenset({"-np", "-n", "--np"})
 _COMPOSER_OPTIONS = frozenset({"-n", "--nproc"})
 """Its ``--world_size`` counts the ranks of all hosts. https://docs.mosaicml.com/projects/composer/en/stable/notes/distributed_training.html"""
+_RANK_OF = frozenset(
+    {"--rank", "--node_rank", "--node-rank", "--dist_rank", "--dist-rank", "--local_rank", "--local-rank"}
+)
+"""Options that tell a process which of the ranks it is: the others are started elsewhere, each by a command of its own.
+
+NCCL does not use shared memory between containers, whose /dev/shm differ (``shmCanConnect`` in src/transport/shm.cc).
+"""
 _TORCHRUN = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch"})
 _STARTS_PYTHON = _MPI | _TORCHRUN | {"accelerate", "deepspeed", "composer", "colossalai", "fleetrun", "ray", "yolo",
                                   "fairseq-train", "fairseq-hydra-train"}  # fmt: skip
@@ -195,18 +202,12 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
     ``launcher`` is whether the program is known to be one whose other options count ranks.
     """
     programs = {word.rpartition("/")[2] for word in words}
-    names = _RANK_OPTIONS | (_LAUNCHER_OPTIONS if launcher else frozenset())
-    if programs & _MPI and ("horovodrun" in programs or any(map(_is_python, programs))):
-        names |= _MPI_OPTIONS
-    if "composer" in programs and any(word.endswith(".py") for word in words):
-        names = names - {"--world_size"} | _COMPOSER_OPTIONS
     if programs & _MPI and any(word.lstrip("-") in _HOST_FILES for word in words):
         return None, True
     total: int | None = None
     unknown = False
-    if "litgpt" in programs or any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS)):
-        names |= {"--devices", "--trainer.devices"}
-    for value in (*(value for _, value in options(words, names)), *_of_keys(words), *_included(words)):
+    counting = options(words, _counting(words, programs, launcher))
+    for value in (*(value for _, value in counting), *_of_keys(words), *_included(words)):
         number = whole_number(value)
         if number is not None:
             total = max(total or 1, 1) * number
@@ -223,6 +224,20 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
         if any(value != "1" for _, value in options(words, frozenset({"--nnodes"}))):
             return (total if total and total > 1 else None), True
     return total, unknown
+
+
+def _counting(words: Sequence[str], programs: set[str], launcher: bool) -> frozenset[str]:
+    """The options that count ranks in a command."""
+    names = _RANK_OPTIONS | (_LAUNCHER_OPTIONS if launcher else frozenset())
+    if programs & _MPI and ("horovodrun" in programs or any(map(_is_python, programs))):
+        names |= _MPI_OPTIONS
+    if "composer" in programs and any(word.endswith(".py") for word in words):
+        names = names - {"--world_size"} | _COMPOSER_OPTIONS
+    if any(options(words, _RANK_OF)):
+        names -= {"--world_size", "--world-size"}
+    if "litgpt" in programs or any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS)):
+        names |= {"--devices", "--trainer.devices"}
+    return names
 
 
 def _included(words: Sequence[str]) -> Iterator[str]:

@@ -43,6 +43,24 @@ def test_one_rank_for_each_gpu(tmp_path: Path, count: str, options: str, verdict
 @table(
     "options, verdict",
     [
+        ("--world-size 2", "needed"),
+        ("--world-size 2 --rank 1", "not-needed"),
+        ("--world_size 2 --local_rank=0", "not-needed"),
+    ],
+)
+def test_one_rank_in_a_container(tmp_path: Path, options: str, verdict: str) -> None:
+    """Those in other containers have a /dev/shm of their own."""
+    code = "import argparse, torch\nparser = argparse.ArgumentParser()\n"
+    for option in ("--world-size", "--world_size", "--rank", "--local_rank"):
+        code += f"parser.add_argument('{option}', type=int, default=1)\n"
+    code += "args = parser.parse_args()\ntorch.distributed.init_process_group('nccl', world_size=args.world_size)\n"
+    files = {"compose.yaml": compose(f"python fit.py {options}"), "Dockerfile": DOCKERFILE, "fit.py": code}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "options, verdict",
+    [
         ("-e TP=2", "likely"),
         ("-e NPROC_PER_NODE=8", "likely"),
         ("-e TP=1", "unknown"),
