@@ -188,6 +188,7 @@ def test_mirrors_of_docker_hub(image: str) -> None:
         ("composer train.py config.yaml", "nccl"),
         ("composer --world_size 16 --node_rank 0 train.py", "nccl"),
         ("composer -n install", None),
+        ("text-embeddings-router-80 --model-id m", "tei"),
         ("composer install", None),
         ("mpirun -np 4 ./app", None),
         ("vllm serve meta-llama/Llama-3.1-8B", "vllm"),
