@@ -251,13 +251,13 @@ def _portions(files: Mapping[str, Sequence[str]], workspace: Workspace) -> Itera
         return
     for kind, paths in files.items():
         some: list[str] = []
-        size = 0
+        size, enough = 0, 0  # the first file of each kind is a portion, which is read before there are others to help
         for path in paths if kind in ALONE else ():
             some.append(path)
             size += sizes[path]
-            if size >= PORTION:
+            if size >= enough:
                 yield kind, some
-                some, size = [], 0
+                some, size, enough = [], 0, PORTION
         if some:
             yield kind, some
 

@@ -19,7 +19,16 @@ from shmlint.syntax.shell_assignments import AssignmentReader
 from shmlint.syntax.shell_conditions import Conditions, When, leaves, when
 from shmlint.syntax.shell_output import PAGE, PRINTERS, RUNNERS, SCRIPT, TAKERS, goes_to, plainly_printed
 from shmlint.syntax.shell_repair import one_heredoc, repaired
-from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN, OPEN_BRACE, STARTS, ShellText, mentions_engine, place
+from shmlint.syntax.shell_text import (
+    CLOSE_BRACE,
+    OPEN,
+    OPEN_BRACE,
+    STARTS,
+    ShellText,
+    holds_one,
+    mentions_engine,
+    place,
+)
 from shmlint.syntax.shell_tree import Tree, walk
 from shmlint.syntax.shell_variables import CALLS_IN_CALLS, END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
 from shmlint.syntax.shell_words import WordReader
@@ -98,8 +107,7 @@ _NAMES_ENGINE = (*ENGINES, "container", "oci", "--gpus", OPEN, OPEN_BRACE)
 
 def _names_engine(raw: str) -> bool:
     """Whether the text of a command names an engine, or what may become one."""
-    lowered = raw.translate(_QUOTING).lower()
-    return any(name in lowered for name in _NAMES_ENGINE)
+    return holds_one(raw.translate(_QUOTING).lower(), _NAMES_ENGINE)
 
 
 _FILE_TOOLS = frozenset(
@@ -624,7 +632,7 @@ class _EngineReader(_CommandReader):
     def _is_read(self, node: Node) -> bool:
         raw = self.tree.raw(node)
         name = next(iter(raw.split(None, 1)), "")
-        if name in _PRINTING and name not in self.defined and not any(joining in raw for joining in _JOINING):
+        if name in _PRINTING and name not in self.defined and not holds_one(raw, _JOINING):
             prints_start = name in PRINTERS and ("$" in raw or STARTS.search(raw) is not None)
             return prints_start and goes_to(self.tree, node) != ("", "")
         if _names_engine(raw):
@@ -633,8 +641,7 @@ class _EngineReader(_CommandReader):
             return "run" in raw or "create" in raw or self._passes_on(name)
         if "$" in raw or "`" in raw:
             return name not in _FILE_TOOLS or name in self.variables.functions
-        words = re.split(r"[\s<>]+", raw.translate(_QUOTING)) if self.defined else ()
-        return any(word in self.defined for word in words)
+        return bool(self.defined) and not self.defined.isdisjoint(re.split(r"[\s<>]+", raw.translate(_QUOTING)))
 
     def _passes_on(self, name: str) -> bool:
         """Whether a function of the text runs what it is given."""

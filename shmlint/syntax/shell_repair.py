@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import accumulate
 from typing import Literal
 
@@ -90,7 +91,8 @@ def _repair(start: int, lines: list[str], found: list[tuple[int, EndKind]]) -> i
     return len(lines)
 
 
-def _starting(text: str) -> set[int]:
+@lru_cache(4)  # a text is asked for again when what was repaired is told
+def _starting(text: str) -> frozenset[int]:
     """The numbers of the lines that start a container, from 0 on."""
     found: set[int] = set()
     for name in ENGINES:
@@ -104,7 +106,7 @@ def _starting(text: str) -> set[int]:
                 found.add(number)
                 before = start
             at = text.find(name, end) if end >= 0 else -1
-    return found
+    return frozenset(found)
 
 
 _JOIN = "\ue005"

@@ -7,7 +7,7 @@ What is theirs is left out or replaced, and the rest keeps its offsets.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from shmlint.model.launch import ENGINE_VARIABLES, ENGINES
 from shmlint.model.record import NamedTuple
@@ -38,9 +38,13 @@ _MENTIONS = (*ENGINES, *ENGINE_VARIABLES)
 
 def mentions_engine(text: str) -> bool:
     """Whether a text can hold a launch at all."""
-    lowered = text.lower()
-    for name in _MENTIONS:  # noqa: SIM110 (a generator takes longer than what it looks for)
-        if name in lowered:
+    return holds_one(text.lower(), _MENTIONS)
+
+
+def holds_one(text: str, parts: Iterable[str]) -> bool:
+    """Whether a text holds one of some parts."""
+    for part in parts:  # noqa: SIM110 (a generator takes longer than what it looks for)
+        if part in text:
             return True
     return False
 

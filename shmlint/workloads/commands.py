@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import Literal
 
@@ -201,6 +202,11 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
 
     ``launcher`` is whether the program is known to be one whose other options count ranks.
     """
+    return _read_ranks(tuple(words), launcher)
+
+
+@lru_cache(512)  # launches of one page ask for the same commands
+def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, bool]:
     programs = {word.rpartition("/")[2] for word in words}
     if programs & _MPI and any(word.lstrip("-") in _HOST_FILES for word in words):
         return None, True

@@ -267,14 +267,14 @@ def _is_outside(command: Command, repository: Repository) -> bool:
     return above is not None and re.search(r"(?i)\boutside\b|\bon (?:the|your) host\b", above[0]) is not None
 
 
-@lru_cache(4)  # each command of a page is asked for
+@lru_cache(64)  # each command of a page is asked for, and several pages for each launch
 def _may_be_without(page: Source) -> bool:
     lowered = page.text.lower()
-    said = any(word in lowered for word in ("without", "outside"))  # the pattern is slow
-    return said and re.search(_WITHOUT, lowered) is not None
+    return any(re.search(f"{word} {_CONTAINER}", lowered) is not None for word in ("without", "outside(?: of)?"))
 
 
-_WITHOUT = r"\b(?:without|outside|outside of) (?:an? |the )?(?:docker|containers?)\b(?!.?(?:compose|hub|desk))"
+_CONTAINER = r"(?:an? |the )?(?:docker|containers?)\b(?!.?(?:compose|hub|desk))"
+_WITHOUT = rf"\b(?:without|outside(?: of)?) {_CONTAINER}"
 _COMMENT = 500
 """Characters before a command in which a comment on it is looked for."""
 

@@ -283,9 +283,15 @@ def _said(page: Source, repository: Repository) -> tuple[Span | None, Span | Non
     """
     known = repository.shared.said
     if page.path not in known:
-        said = list(_naming(page, repository)) if re.search(_NAMED, page.text) is not None else []
+        said = list(_naming(page, repository)) if _may_name(page.text) else []
         known[page.path] = _first(_asks, said), _first(_asks_of_workers, said), _first(_asks_with_several_gpus, said)
     return known[page.path]
+
+
+def _may_name(text: str) -> bool:
+    """Whether a page names shared memory, its code included; the pattern is slow."""
+    lowered = text.lower()
+    return any(sign in lowered for sign in _SIGNS) and re.search(_NAMED, text) is not None
 
 
 def _first(asks: Callable[[str, str], bool], said: Sequence[tuple[str, str, Span]]) -> Span | None:
@@ -452,6 +458,8 @@ _NAMED = (
     r"(?i)--?shm[-_]size|shm_size|/dev/shm|--ipc[= ]host|(?:docker|container)\W+(?:\w+\W+){0,4}shared[- ]memory"
     r"|容器[^。]{0,8}共享内存"
 )
+_SIGNS = ("shm", "ipc", "shared", "共享内存")
+"""One of these is in all that ``_NAMED`` finds."""
 _ASKS = (
     r"(?i)increas|enlarg|larger|insufficient|not enough|too (?:small|little|low)|must|necessary|requir|need"
     r"|sufficient|recommend|需要|必须|建议|增大|增加|提高|调大|不足|太小"
