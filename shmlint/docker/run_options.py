@@ -8,10 +8,10 @@ option table is docker_run_flags.json. Compared with the docker 28.2 client.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 
 from shmlint.docker.engines import Verb
 from shmlint.docker.gotext import go_bool
@@ -206,7 +206,8 @@ class Flag(NamedTuple):
 @cache
 def flags(engine: Binary) -> Mapping[str, Flag]:
     """The options of an engine by every spelling: ``--volume``, ``-v``; aliases such as ``--net``."""
-    table = json.loads((Path(__file__).parent / "docker_run_flags.json").read_text("utf-8"))
+    with open(os.path.join(os.path.dirname(__file__), "docker_run_flags.json"), encoding="utf-8") as file:
+        table = json.load(file)
     rows = dict(table["docker"])
     aliases = dict(table["docker_aliases"])
     if engine in ("podman", "nerdctl"):

@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from shmlint.model.source import Problem, Source, Span, character_offsets
+from shmlint.syntax.grammar import new_parser
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -107,11 +108,8 @@ class Json:
 
 @cache
 def _parser(thread: int) -> Parser:
-    """A parser of the thread's own: two threads must not share one."""
-    import tree_sitter
-    import tree_sitter_json
-
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_json.language()))
+    """A parser of the thread's own."""
+    return new_parser("tree_sitter_json")
 
 
 def parse(source: Source) -> tuple[Json | None, list[Problem]]:

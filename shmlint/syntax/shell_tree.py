@@ -11,11 +11,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.model.source import Span, character_offsets
+from shmlint.syntax.grammar import language, new_parser
 from shmlint.syntax.shell_text import ShellText
 from shmlint.syntax.shell_variables import END, Range
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node, Parser
+    from tree_sitter import Node, Parser
 
 _BRANCHES = frozenset(
     {"if_statement", "elif_clause", "else_clause", "case_item", "while_statement", "for_statement",
@@ -38,27 +39,20 @@ _NOTED = frozenset(
 _COMMAND = frozenset({"command"})
 
 
-@cache
-def _language() -> Language:
-    import tree_sitter
-    import tree_sitter_bash
-
-    return tree_sitter.Language(tree_sitter_bash.language())
+_GRAMMAR = "tree_sitter_bash"
 
 
 @cache
 def _parser(thread: int) -> Parser:
-    """A parser of the thread's own: two threads must not share one."""
-    import tree_sitter
-
-    return tree_sitter.Parser(_language())
+    """A parser of the thread's own."""
+    return new_parser(_GRAMMAR)
 
 
 @cache
 def _ids(kinds: frozenset[str]) -> frozenset[int]:
     """The grammar's numbers of some kinds of nodes, which it tells faster than their names."""
-    language = _language()
-    return frozenset(i for i in range(language.node_kind_count) if language.node_kind_for_id(i) in kinds)
+    grammar = language(_GRAMMAR)
+    return frozenset(i for i in range(grammar.node_kind_count) if grammar.node_kind_for_id(i) in kinds)
 
 
 def parsed(text: str) -> Node:

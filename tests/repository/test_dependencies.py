@@ -27,6 +27,8 @@ def test_imports_are_declared() -> None:
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
                 imported.add((node.module or "").partition(".")[0])
+            elif isinstance(node, ast.Constant) and re.fullmatch("tree_sitter_[a-z]+", str(node.value)):
+                imported.add(str(node.value))  # loaded by its name
     foreign = imported - {"shmlint"} - sys.stdlib_module_names
     homes = packages_distributions()
     used = set()

@@ -1,0 +1,42 @@
+"""The grammars of tree-sitter, as they are packaged for Python."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Parser
+
+
+@cache
+def language(package: str) -> Language:
+    """The grammar in a package, ``tree_sitter_bash``."""
+    import tree_sitter
+
+    return tree_sitter.Language(_pointer(package))
+
+
+def new_parser(package: str) -> Parser:
+    """A parser for the grammar in a package. Two threads must not share one."""
+    import tree_sitter
+
+    return tree_sitter.Parser(language(package))
+
+
+def _pointer(package: str) -> object:
+    """What its compiled module returns.
+
+    Only that module is loaded: the packages import ``importlib.resources`` for queries that nobody asks for here,
+    which takes as long as the grammar and all of this program's reading of a small file.
+    """
+    name = f"{package}._binding"
+    around = find_spec(package)
+    spec = PathFinder.find_spec(name, around.submodule_search_locations) if around is not None else None
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+    binding = module_from_spec(spec)
+    spec.loader.exec_module(binding)
+    return cast("object", binding.language())
