@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, cast
@@ -32,11 +33,11 @@ def _pointer(package: str) -> object:
     Only that module is loaded: the packages import ``importlib.resources`` for queries that nobody asks for here,
     which takes as long as the grammar and all of this program's reading of a small file.
     """
-    name = f"{package}._binding"
     around = find_spec(package)
-    spec = PathFinder.find_spec(name, around.submodule_search_locations) if around is not None else None
-    if spec is None or spec.loader is None:
-        raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+    folders = around.submodule_search_locations if around is not None else []
+    spec = PathFinder.find_spec(f"{package}._binding", folders)
+    if spec is None or spec.loader is None:  # a bundle finds it otherwise
+        return cast("object", import_module(package).language())
     binding = module_from_spec(spec)
     spec.loader.exec_module(binding)
     return cast("object", binding.language())
