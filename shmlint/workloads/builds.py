@@ -524,7 +524,7 @@ _NOT_NAMED = r"\.dockerignore$|^dockerfile.*\.(?:py|go|js|ts|rs|rb|java|mdx?|rst
 
 
 def _guess(launch: Launch, repository: Repository) -> Build | None:
-    """The only Dockerfile near a launch, where the image's name is nobody's on a registry."""
+    """The only Dockerfile near a launch that fits, where the image's name is nobody's on a registry."""
     image = launch.image
     if image is None or image.known is None:
         return None
@@ -536,11 +536,18 @@ def _guess(launch: Launch, repository: Repository) -> Build | None:
     for folder in repository.above():
         for part in ("", "docker"):
             directory = _folder_in(folder, part, repository)
-            files = _dockerfiles(directory, repository) if directory is not None else ()
+            files = _fits_name(name, _dockerfiles(directory, repository)) if directory is not None else ()
             if directory is not None and len(files) == 1 and repository.is_file(os.path.join(directory, files[0])):
                 context = directory if part == "" else folder
                 return Build(name, context, os.path.join(directory, files[0]), None, (), launch.span, "")
     return None
+
+
+def _fits_name(image: str, files: Sequence[str]) -> Sequence[str]:
+    """Of several Dockerfiles those that end like a part of the image's name: ``Dockerfile_dev`` for ``robot:dev``."""
+    name = f"-{re.sub(r'[:/]', '-', _dashed(image.lower()))}-"
+    ends = ((file, _dashed(file.lower().removeprefix("dockerfile").removesuffix(".dockerfile"))) for file in files)
+    return files if len(files) < 2 else [file for file, end in ends if end and f"-{end}-" in name]
 
 
 _OWN = r"(?i)^(?:localhost|[$<{]|your|my|\w*user(?:name)?/)"

@@ -429,6 +429,18 @@ def test_a_guessed_build_makes_no_error(tmp_path: Path, image: str, command: str
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "image, verdict",
+    [
+        ("robot:dev", "likely"), ("robot-dev", "likely"), ("robot_dev:2", "likely"), ("robot:latest", "unknown"),
+        ("robot:device", "unknown"), ("robot:dev-web", "unknown"), ("robot:web", "unknown"),
+    ],
+)  # fmt: skip
+def test_the_end_of_a_dockerfile_is_a_part_of_the_images_name(tmp_path: Path, image: str, verdict: str) -> None:
+    files = {"run.sh": f"docker run -it --gpus all {image} bash\n", "docker/Dockerfile_dev": f"FROM {PYTORCH}\n"}
+    assert need(tmp_path, {**files, "docker/Dockerfile_web": "FROM node\n"}).verdict == verdict
+
+
 @table("name", ["", "me/trainer-pytorch:2", "own"])
 @table("command", ["", "bash", "jupyter lab", "python train.py"])
 def test_the_name_of_a_build_says_nothing_of_its_packages(tmp_path: Path, name: str, command: str) -> None:
