@@ -15,7 +15,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, runs_binary, unwrapped
-from shmlint.workloads.entered import ENGINES, behind_exec, follow_inside, in_service, inside, typed
+from shmlint.workloads.entered import ENGINES, behind_exec, follow_inside, in_service, inside, is_detached, typed
 from shmlint.workloads.follow import Follower, assigned
 from shmlint.workloads.launchers import LAUNCHERS
 from shmlint.workloads.packages import installed_command
@@ -324,8 +324,7 @@ def _makes(words: Sequence[str], launch: Launch, page: str, directory: str, repo
     """
     if posixpath.basename(launch.span.path).lower() not in _MAKEFILES.get(words[0], ()) or not launch.interactive:
         return False
-    options = launch.span.source.text[launch.span.start : launch.image.span.start] if launch.image is not None else ""
-    if re.search(_DETACHED, options) is not None:
+    if is_detached(launch):
         return False
     folder = posixpath.dirname(normal(page))
     inside = normal(posixpath.join(folder, directory))
@@ -346,7 +345,6 @@ def _targets_at(source: Source, start: int) -> frozenset[str]:
     return frozenset()
 
 
-_DETACHED = r"\s(?:-[a-z]*d[a-z]*|--detach)(?=\s|$)"
 _TARGETS = r"@?([\w./-]+(?:[ \t]+[\w./-]+)*)"
 _MAKEFILES = {"make": ("makefile", "gnumakefile"), "just": ("justfile", ".justfile")}
 

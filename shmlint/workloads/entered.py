@@ -85,18 +85,22 @@ def _held_until(launch: Launch, holder: str, found: Sequence[Inside]) -> int:
 
 
 def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
-    """The commands behind the one with which a file of notes enters its container by a shell: they are typed there.
+    """The commands behind the one with which a file of notes starts or enters a shell in its container.
 
+    They are typed there.
     A shell that ran such a file would run them on the host, once the container is left. So they are never certain.
     """
     from shmlint.formats import scripts
 
     source = repository.peek(launch.span.path) if launch.kind == "docker-run" else None
-    if source is None or repository.workspace is None or not re.search(_ENTERS, source.text[launch.span.end :]):
+    if source is None or repository.workspace is None:
+        return
+    own = launch.interactive and not is_detached(launch)
+    if not own and not re.search(_ENTERS, source.text[launch.span.end :]):
         return
     holder = _holder(launch)
-    for part in scripts(source, repository.workspace, "exec") or ():
-        entered = False
+    for part in scripts(source, repository.workspace, "run" if own else "exec") or ():
+        entered = own and any(command.span.start <= launch.span.start < command.span.end for command in part.commands)
         for command in part.commands:
             words = tuple(word.text for word in command.words)
             if command.span.start <= launch.span.end or command.when == "never" or not words:
@@ -108,6 +112,16 @@ def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
                 return
             elif entered:
                 yield Inside(words, command.span, False, False, False, "", {}, True)
+
+
+def is_detached(launch: Launch) -> bool:
+    """Whether a container is started in the background."""
+    if launch.image is None:
+        return False
+    return re.search(_DETACHED, launch.span.source.text[launch.span.start : launch.image.span.start]) is not None
+
+
+_DETACHED = r"\s(?:-[a-z]*d[a-z]*|--detach)(?=\s|$)"
 
 
 def _is_shell(words: Sequence[str]) -> bool:

@@ -240,6 +240,9 @@ STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docke
         ({"start.sh": WAITS + 'docker exec -it "$name" bash\npython train.py --workers 0\n'}, "likely"),
         ({"start.sh": WAITS + 'docker exec -it "$name" bash\nexit\npython alone.py\n'}, "likely"),
         ({"start.sh": WAITS + 'docker exec -it other bash\npython alone.py\n'}, "likely"),
+        ({"start.sh": f"{SHELL}\npython alone.py\n"}, "unknown"),
+        ({"start.sh": f"{SHELL}\nexit\npython alone.py\n"}, "likely"),
+        ({"start.sh": f"{SHELL.replace(' -it ', ' -dit ')}\npython alone.py\n"}, "likely"),
         ({"start.sh": WAITS + 'docker exec "$name" bash\npython alone.py\n'}, "likely"),
         ({"start.sh": WAITS + 'docker exec -it "$name" bash -l x.sh\npython alone.py\n'}, "likely"),
         # What it is given may say otherwise.
