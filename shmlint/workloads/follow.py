@@ -243,7 +243,8 @@ class Follower:
             return False
         if is_text:
             source = Source("", re.sub(_PLACEHOLDER, _as_variable, rest[0]))
-            self._text(source, rest[2:] or _unsaid(rest[0]), context, inline=True)
+            # With a name for ``$0``, whatever follows are its arguments, and there are no others.
+            self._text(source, rest[2:] if len(rest) > 1 else _unsaid(rest[0]), context, inline=True)
         else:
             self._script(rest[0], rest[1:], context)
         return True
@@ -612,10 +613,10 @@ class _Body(NamedTuple):
     inline: bool
 
 
-_SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ"
+_SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ|/\.\w+/(?:bin/)?env$"
 """Files that only set variables, by the names that everybody gives them."""
 _SETS_OWN = (
-    r"(?:^|/)(?:activate|conda\.sh|mamba\.sh|nvm\.sh|\.cargo/env|oneapi/setvars\.sh)$"
+    r"(?:^|/)(?:activate|conda\.sh|mamba\.sh|nvm\.sh|\.\w+/(?:bin/)?env|oneapi/setvars\.sh)$"
     r"|(?:^|/)opt/ros/.*setup\.(?:ba|z)?sh$|(?:^|/)(?:devel|install)/(?:local_)?setup\.(?:ba|z)?sh$"
 )
 """Files of environments, compilers and ROS that set only variables of their makers, not those of a program."""

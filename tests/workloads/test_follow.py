@@ -425,8 +425,23 @@ def test_a_script_exports_what_is_not_written_down(tmp_path: Path, script: str, 
 
 
 @table(
+    "entrypoint, verdict",
+    [
+        ('["bash", "-c", "exec python serve.py \\"$@\\"", "--"]', "not-needed"),
+        ('["bash", "-c", "exec python train.py --workers 0 \\"$@\\"", "--"]', "not-needed"),
+        ('["bash", "-c", "exec python train.py \\"$@\\"", "--"]', "needed"),
+    ],
+)
+def test_a_text_with_a_name_for_itself_has_no_other_arguments(tmp_path: Path, entrypoint: str, verdict: str) -> None:
+    dockerfile = f"{DOCKERFILE}ENTRYPOINT {entrypoint}\n"
+    files = {"run.sh": "docker build -t own .\ndocker run --gpus all own\n", "Dockerfile": dockerfile}
+    assert need(tmp_path, {**files, "serve.py": SERVE, "helper.py": HELPER, "train.py": LOADER}).verdict == verdict
+
+
+@table(
     "script",
     [
+        'source "$HOME/.poetry/env"\nsource $HOME/.local/bin/env && python serve.py\n',
         "shopt -s nullglob\ndeclare -a names\nmapfile -t names < list\npushd /app\numask 0\npython serve.py\n",
         'set -e\ntrap "kill 0" EXIT\nulimit -n 4096\nreadonly A=1\nexec "$@"\n',
     ],
