@@ -43,6 +43,7 @@ _OF_FUNCTIONS = frozenset({"__defaults__", "__kwdefaults__", "__code__"})
 """Attributes of functions that decide what they do, and with what."""
 IMPORT = "__import__"
 _CHANGES_LISTS = frozenset({"append", "extend", "insert"})
+_SHORTENS_LISTS = frozenset({"clear", "pop", "remove"})
 
 
 class _Put(NamedTuple):
@@ -139,6 +140,12 @@ class Changes:
                 if dotted(node.value) == "sys.argv":
                     self._note_argv(statement, scope)
                 self._note_item(node.value, node.slice, scope)
+
+    def _note_method_of_argv(self, last: str, node: ast.Call, scope: Scope) -> None:
+        self.argv = self.argv or last in _CHANGES_LISTS or last in _SHORTENS_LISTS
+        for argument in node.args if last in _CHANGES_LISTS else ():
+            self.note_words(argument)
+            self.parsed += ((argument, scope),) if last == "extend" else ()
 
     def _note_argv(self, statement: ast.stmt, scope: Scope) -> None:
         self.argv = True
@@ -241,11 +248,8 @@ class Changes:
             self._note_put(name, node, node.func.value, scope)
         elif last in _OF_OPTIONS:
             self._note_options(last, node, scope)
-        elif last in _CHANGES_LISTS and name.startswith("sys.argv."):
-            self.argv = True
-            for argument in node.args:
-                self.note_words(argument)
-            self.parsed += ((argument, scope) for argument in node.args if last == "extend")
+        elif name.startswith("sys.argv."):
+            self._note_method_of_argv(last, node, scope)
         elif name in ("type", "types.new_class") and len(node.args) > 1 and isinstance(node.args[1], ast.Tuple):
             self._remade.update(dotted(base).rpartition(".")[2] for base in node.args[1].elts)
             self.note_extended(node.args[1].elts, scope)

@@ -16,6 +16,7 @@ from shmlint.workloads.decorated import passes_on
 from shmlint.workloads.lineage import Lineage
 from shmlint.workloads.modules import MOST_PASSED_ON, Modules
 from shmlint.workloads.options import Options
+from shmlint.workloads.returned import results
 from shmlint.workloads.values import (
     NOTHING,
     POSITIVE,
@@ -595,6 +596,8 @@ class Evaluator:
                 return self._variable(key)
             found = self._item(node.value, key, scope, depth, parameters) if isinstance(key, str) else NOTHING
             at = _index(node.slice)
+            if at is not None and scope.full_name(node.value) == "sys.argv":
+                return self.options.word(at) if not self.changes.argv else NOTHING
             found = self._part(node.value, at, scope, depth, parameters) if at is not None else found
             return changed(found) if self.is_handed_on(node.value, scope) else found
         if isinstance(node, ast.Call):
@@ -920,7 +923,7 @@ class Evaluator:
         if (made.args or starred) and found is not None and isinstance(found[0], ast.ClassDef):
             return [(ast.Starred(made, ast.Load()), where)]  # nobody counts the fields
         fields = self._given(ast.Attribute(made.func, node.attr, ast.Load()), where)
-        return [(field, there) for field, there in fields if isinstance(field, ast.Constant)]
+        return [(field, there) for field, there in fields if _is_plain(field)]
 
     def _objects(self, holder: ast.expr, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """What an expression may be, through the functions that hand it on: of one object, one call."""
@@ -961,7 +964,7 @@ class Evaluator:
         name = scope.full_name(node.func)
         last = name.rpartition(".")[2]
         if self.definition(dotted(node.func) if dotted(node.func) in scope.module.definitions else name, scope):
-            return NOTHING  # it only has the name of one that is known
+            return self._of_function(node, scope, depth, parameters)
         given = _compared(node) if last in ("min", "max") else node.args
         arguments = [self.value(a, scope, depth + 1, parameters=parameters) for a in given[:10]]
         if name in _MACHINE or last in ("cpu_count", "device_count"):
@@ -990,8 +993,36 @@ class Evaluator:
         return NOTHING
 
 
+    def _of_function(self, node: ast.Call, scope: Scope, depth: int, parameters: bool) -> Found:
+        """The number that a function of the repository returns; the largest where nobody knows which."""
+        functions = self.functions(node.func, scope)
+        function, inner = functions[0] if len(functions) == 1 else (None, scope)
+        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+            return NOTHING
+
+        def value(part: ast.expr) -> Found:
+            return self.value(part, inner, depth + 1, parameters=parameters)
+
+        def holds(test: ast.expr) -> bool | None:
+            found = value(test)
+            return bool(found.value) if found.certain and found.value not in (UNKNOWN, POSITIVE) else None
+
+        found = [value(returned) for returned in results(function, holds)]
+        known = [one for one in found if one.number is not None or one.value is POSITIVE]
+        if not known:
+            return NOTHING
+        return one_of(known) if len(known) == len(found) else changed(one_of(known))
+
+
 _SETTLED = {"platform.system": "Linux", "torch.cuda.is_available": True}
 """What calls give in a container that asks for GPUs."""
+
+
+def _is_plain(field: ast.expr) -> bool:
+    """Whether a field of a class is its value, and no description of one: ``field(default=4)``."""
+    if isinstance(field, ast.Call):
+        return dotted(field.func).rpartition(".")[2] in ("cpu_count", "device_count", "int", "len", "max", "min")
+    return isinstance(field, ast.Constant | ast.BinOp | ast.BoolOp | ast.IfExp)
 
 
 def _method(name: str, owner: ast.ClassDef, scope: Scope) -> tuple[Function, Scope] | None:

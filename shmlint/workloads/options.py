@@ -14,7 +14,7 @@ from shmlint.syntax.python import parse
 from shmlint.workloads.declarations import Declaration, declarations
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.program import Entry
-from shmlint.workloads.values import NOTHING, Found, Scope, key_of, literal, one_of
+from shmlint.workloads.values import NOTHING, Found, Scope, key_of, literal, one_of, written
 
 if TYPE_CHECKING:
     from shmlint.workloads.settings_files import Part
@@ -204,6 +204,13 @@ class Options:
     def _has_positional(self) -> bool:
         """Whether there are words that are no values of the options before them."""
         return any(not before or self._takes_none(before) for _, before in self._words)
+
+    def word(self, at: int) -> Found:
+        """``sys.argv[at]``; unknown behind a word that is not known, which may be several."""
+        words = self._entry.arguments[:at]
+        if not 1 <= at == len(words) or any(re.search(r"[$`]", word) for word in words):
+            return NOTHING
+        return written(words[-1], (self._entry.span,) if self._entry.span is not None else ())
 
     def has_open_words(self) -> bool:
         """Whether the command passes on words that are not known and may be options: ``"$@"``, ``$ARGS``.

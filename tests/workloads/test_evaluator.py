@@ -41,7 +41,7 @@ def reading(
 
 
 HEAD = (
-    "import argparse, os, click, torch, multiprocessing as mp\nfrom dataclasses import dataclass, field\n"
+    "import argparse, os, sys, click, torch, multiprocessing as mp\nfrom dataclasses import dataclass, field\n"
     "from torch.utils.data import DataLoader\n"
 )
 
@@ -59,6 +59,26 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("| 4 ** 65", "", UNKNOWN, False),
     ("| 4 @ 2", "", UNKNOWN, False),
     ("| make()", "", UNKNOWN, False),
+    ("def make():\n    return 4\n| make()", "", 4, True),
+    ("def make(n):\n    return n if n else 2\n| make(4)", "", 4, True),
+    ("def make(n):\n    if sys.platform == 'darwin':\n        return 0\n    return n\n| make(4)", "", 4, True),
+    ("def make(n):\n    if n > 1:\n        return 0\n    return n\n| make(4)", "", 0, True),
+    ("def make(n):\n    if n:\n        return 4\n| make(int(os.uname()))", "", 4, False),
+    ("def make(n):\n    for i in n:\n        return 2\n    return 4\n| make([4])", "", 4, False),
+    ("def make(n):\n    raise ValueError\n| make(4)", "", UNKNOWN, False),
+    ("def make(n):\n    yield 4\n| make(4)", "", UNKNOWN, False),
+    ("def make(n):\n    def inner():\n        return 8\n    return n\n| make(4)", "", 4, True),
+    ("def make(n):\n    return make(n)\n| make(4)", "", UNKNOWN, False),
+    ("@cache\ndef make():\n    return 4\n| make()", "", UNKNOWN, False),
+    ("def make():\n    return 'four'\n| make()", "", UNKNOWN, False),
+    ("class C:\n    n = min(4, os.cpu_count())\nconf = C()\n| conf.n", "", POSITIVE, True),
+    ("class C:\n    n = 2 * 2\nconf = C()\n| conf.n", "", 4, True),
+    ("| int(sys.argv[1])", "4", 4, True),
+    ("| int(sys.argv[2])", "a 4 b", 4, True),
+    ("| int(sys.argv[2])", "$A 4", UNKNOWN, False),
+    ("| int(sys.argv[1])", "$4", UNKNOWN, False),
+    ("| int(sys.argv[2])", "4", UNKNOWN, False),
+    ("sys.argv.pop(1)\n| int(sys.argv[1])", "4 8", UNKNOWN, False),
     ("| lambda: 4", "", UNKNOWN, False),
     ("| os.cpu_count()", "", POSITIVE, True),
     ("| mp.cpu_count() // 2", "", POSITIVE, False),
