@@ -578,8 +578,8 @@ class Walker:
 
     def _walk(self, unit: Unit) -> None:
         text = unit.loaded.source.text if isinstance(unit.node, ast.Module) else ""
-        if "shm" in text and (written := _IN_SHM.search(text)) is not None:
-            self.stop("it uses files in /dev/shm", Span(unit.loaded.source, written.start(), written.end()))
+        if "shm" in text and (written := _in_shm(text)) is not None:
+            self.stop("it uses files in /dev/shm", Span(unit.loaded.source, *written))
         function = unit.node if isinstance(unit.node, ast.FunctionDef | ast.AsyncFunctionDef) else None
         owner = unit.node if isinstance(unit.node, ast.ClassDef) else unit.owner
         scope = Scope(unit.loaded.path, unit.loaded.source, unit.loaded.module, function, owner)
@@ -829,7 +829,7 @@ class Walker:
         if name in _PARSERS_OF_DETECTRON and "opts" not in self.options.declared:
             self.options.declare(parser_of_detectron())
         if name == "hydra.main":
-            self._composed(node, unit.loaded.path)
+            self._composed(node, scope)
 
     def _not_followed(self, name: str, node: ast.Call, scope: Scope, certain: bool) -> None:
         self.sites.append(Site(name, node, scope, certain))
@@ -898,11 +898,15 @@ class Walker:
         elif definition is not None:
             self._name(name, unit.loaded, unit.certain)
 
-    def _composed(self, node: ast.Call, path: str) -> None:
+    def _composed(self, node: ast.Call, scope: Scope) -> None:
         """The configuration of a program that ``@hydra.main`` starts."""
         given = {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}
         folder, name = given.get("config_path") or ".", given.get("config_name") or "config"
-        self.options.compose(text_of(folder), text_of(name), path)
+        for keyword in node.keywords:
+            if keyword.arg == "config_path" and not isinstance(keyword.value, ast.Constant):
+                found = ModulePaths(self.evaluator, self._repository.root).files(keyword.value, scope)
+                folder = os.path.relpath(found[0], os.path.dirname(scope.path) or ".") if len(found) == 1 else folder
+        self.options.compose(text_of(folder), text_of(name), scope.path)
 
     def _loads(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """Code that is loaded by a name: an import like any other where the name is written there."""
@@ -1093,6 +1097,16 @@ _OF_TESTS = re.compile(r"(?i)test|async_?setup|async_?teardown|setup|teardown|py
 _NAMED = re.compile(r"\.\s*+([A-Za-z_]\w*+)")
 """What a text may call, or ask, of objects."""
 _IN_SHM = re.compile(r"""["']/dev(?:/|["']\s*\)?\s*[,/]\s*["'])shm(?![\w-])""")
+
+
+def _in_shm(text: str) -> tuple[int, int] | None:
+    """Where code names a file in /dev/shm; lines that are comments are no code."""
+    for found in _IN_SHM.finditer(text):
+        if not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].lstrip().startswith("#"):
+            return found.span()
+    return None
+
+
 _HAS_PACKAGE = r"(?:\w+\.)*_?(?:is|has|have)_\w+_(?:available|enabled|installed)"
 """Functions that tell whether a package is there, by the names that everybody gives them."""
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})

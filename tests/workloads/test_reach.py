@@ -41,6 +41,19 @@ def test_a_loader_by_another_name(tmp_path: Path, code: str, verdict: str) -> No
     assert of_program(tmp_path, LOADER + code + "\n").verdict == verdict
 
 
+@table(
+    "line, verdict",
+    [
+        ("cv2.imwrite('/dev/shm/a.png', image)", "unknown"),
+        ("# cv2.imwrite('/dev/shm/a.png', image)", "not-needed"),
+        ("pass  # '/dev/shm/a.png'\n    # '/dev/shm/b.png'", "unknown"),
+    ],
+)
+def test_files_in_shared_memory(tmp_path: Path, line: str, verdict: str) -> None:
+    code = f"import cv2\ndef main(image):\n    {line}\n    print(image)\nmain(1)\n"
+    assert of_program(tmp_path, code).verdict == verdict
+
+
 BINDS = "from functools import partial\nmake = partial(DataLoader, %s)\n"
 
 
