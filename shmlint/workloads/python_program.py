@@ -47,7 +47,7 @@ from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.runners import loaders_of
 from shmlint.workloads.subclasses import row_of_class, row_of_method
-from shmlint.workloads.tensors import adds_to_tokens, collects_images, passed_tensors, reads_items
+from shmlint.workloads.tensors import adds_to_tokens, classes_of_datasets, collects_images, passed_tensors, reads_items
 from shmlint.workloads.values import UNKNOWN, Found, Scope, changed, text_of
 
 _MOST_TURNS = 3
@@ -131,7 +131,7 @@ def _result(walker: Walker) -> Reading:
         tuple(calls), collective, tuple(items), environment, tuple(walker.stops), tuple(walker.commands),
         frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed), sockets=sockets,
         may_load=any(_imports_loaders(one.module) for one in loaded),
-        several=bool(items) and any(_has_more(one.module, named=named) for one in loaded),
+        several=bool(items) and (any(_has_more(one.module, named=named) for one in loaded) or _of_some(items, loaded)),
         tokens=_tokens(walker, loaded) if calls and not items else 0,
     )  # fmt: skip
 
@@ -139,6 +139,17 @@ def _result(walker: Walker) -> Reading:
 def _has_more(module: Module, *, named: bool) -> bool:
     """Whether a module has items that are larger than is known; ``named`` where they are those of a known dataset."""
     return collects_images(module) or (named and reads_items(module))
+
+
+def _of_some(items: Sequence[tuple[tuple[int, ...], Span]], loaded: Sequence[Loaded]) -> bool:
+    """Whether the shapes are those of some of the program's datasets, written in their classes, and it has others."""
+    owners = [(one.path, owner) for one in loaded for owner in classes_of_datasets(one.module)]
+    around = [[id(owner) for path, owner in owners if path == at.path and _holds(owner, at)] for _, at in items]
+    return all(around) and len({one for inside in around for one in inside}) < len(owners)
+
+
+def _holds(owner: ast.ClassDef, span: Span) -> bool:
+    return owner.lineno <= span.line <= (owner.end_lineno or owner.lineno)
 
 
 def _imports_loaders(module: Module) -> bool:

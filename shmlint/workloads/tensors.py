@@ -116,6 +116,12 @@ def reads_items(module: Module) -> bool:
     return any(_OPENS.search(dotted(call.func)) for call in calls)
 
 
+def classes_of_datasets(module: Module) -> list[ast.ClassDef]:
+    """The classes of a module that make items."""
+    owners = (node for node in module.nodes if isinstance(node, ast.ClassDef))
+    return [owner for owner in owners if any(getattr(part, "name", "") == "__getitem__" for part in owner.body)]
+
+
 def _making(module: Module) -> Iterator[ast.FunctionDef]:
     """The methods that make the items of datasets, or change them, and those that they call."""
     for owner in (node for node in module.nodes if isinstance(node, ast.ClassDef)):

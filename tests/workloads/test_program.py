@@ -411,3 +411,19 @@ OF_MODELS = TEXTS.replace("--vocab_size", "--steps").replace("import argparse", 
 def test_batches_of_texts_that_fit_make_no_warning(tmp_path: Path, code: str, options: str, verdict: str) -> None:
     text = compose(f"python fit.py {options}")
     assert need(tmp_path, {"compose.yaml": text, "Dockerfile": DOCKERFILE, "fit.py": code}).verdict == verdict
+
+
+ITEM = "class {}:\n    cut = A.Resize({}, 64)\n    def __getitem__(self, i):\n        return self.cut(self.a[i])\n"
+SMALL, THIRD = ITEM.format("Small", 64), ITEM.format("Third", 32)
+OTHER = "class Other:\n    def __getitem__(self, i):\n        return self.a[i]\n"
+
+
+@table(
+    "classes, verdict",
+    [(SMALL, "not-needed"), (SMALL + OTHER, "likely"), (OTHER + SMALL, "likely"), (SMALL + THIRD, "not-needed")],
+)
+def test_items_of_one_dataset_say_nothing_of_another(tmp_path: Path, classes: str, verdict: str) -> None:
+    code = f"import albumentations as A\nfrom torch.utils.data import DataLoader\n{classes}"
+    code += "for x in DataLoader(Small(), batch_size=8, num_workers=4):\n    print(x)\n"
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": code}
+    assert need(tmp_path, files).verdict == verdict
