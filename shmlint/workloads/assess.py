@@ -85,11 +85,20 @@ def _first(classifiers: Sequence[Callable[[Case], Need | None]], case: Case) -> 
 
 def _further(case: Case) -> Need:
     """What the environment and the pages say, where the program does not decide."""
-    from shmlint.workloads.shells import as_documented, by_horovod, interactive, limits, needs_none, of_robot, section
+    from shmlint.workloads.shells import (
+        as_documented,
+        by_horovod,
+        interactive,
+        limits,
+        needs_none,
+        of_robot,
+        section,
+        shown_server,
+    )
 
     classifiers = (
-        as_documented, by_horovod, needs_none, interactive, _image, _perhaps, _training, _tests, section, limits,
-        _variables, of_robot,
+        shown_server, as_documented, by_horovod, needs_none, interactive, _image, _perhaps, _training, _tests, section,
+        limits, _variables, of_robot,
     )  # fmt: skip
     return _first(classifiers, case) or unknown(case)
 
@@ -342,14 +351,30 @@ def _variables(case: Case) -> Need | None:
             return likely(case, why, Evidence(f"sets {name}", value.span))
         ranks = whole_number(value.known or "") if name in _RANKS else None
         if ranks is not None and 1 < ranks <= _MOST_RANKS and gpu_count(case.launch) != 1:
-            return likely(case, "its variables ask for several ranks", Evidence(f"{name}: {ranks} ranks", value.span))
+            need = likely(case, "its variables ask for several ranks", Evidence(f"{name}: {ranks} ranks", value.span))
+            return need._replace(mechanisms=_of_ranks(case.launch, ranks, need.evidence))
         if name.startswith("RAY_") and not _joins_ray(case.launch):
             why = "its variables configure Ray, which keeps its object store in shared memory"
             return likely(case, why, Evidence(f"sets {name}", value.span))
     return None
 
 
-_RANKS = frozenset({"TP", "TP_SIZE", "TENSOR_PARALLEL", "TENSOR_PARALLEL_SIZE", "NUM_SHARD", "NPROC_PER_NODE"})
+def _of_ranks(launch: Launch, ranks: int, told: tuple[Evidence, ...]) -> tuple[Mechanism, ...]:
+    """What ranks that variables ask for exchange through NCCL; on other accelerators that is not known."""
+    from shmlint.workloads.by_knowledge import NCCL_SOURCE, collectives
+    from shmlint.workloads.mechanisms import nccl_estimate
+
+    if collectives(launch) != "NCCL":
+        return ()
+    return (Mechanism("nccl", nccl_estimate(ranks), "estimated", f"{ranks} ranks", told, NCCL_SOURCE),)
+
+
+_RANKS = frozenset(
+    {
+        "TP", "TP_SIZE", "TENSOR_PARALLEL", "TENSOR_PARALLEL_SIZE", "MP_SIZE", "MPSIZE", "MODEL_PARALLEL_SIZE",
+        "NUM_SHARD", "NPROC_PER_NODE",
+    }
+)  # fmt: skip
 """Variables that everybody calls so: the ranks that a script or a server in the image starts."""
 _MOST_RANKS = 16
 """GPUs of one host; a larger number counts something else."""
@@ -394,6 +419,7 @@ def _told(case: Case, need: Need) -> Need:
     # Whether a program that is not understood uses what it is given, only a size tells: --ipc=host is often a habit.
     left_open = _shows_no_workers(case) if open_use else bool(case.findings.stops)
     habit = said.bytes is None and left_open and not need.mechanisms
+    habit = habit or (open_use and not need.mechanisms and _loads_little(case))
     sure = need.verdict == "likely" and not guessed and not habit and not said.seldom
     if sure and (not said.page or (open_use and _documents_training(case))):
         return larger._replace(verdict="needed")
@@ -408,6 +434,15 @@ def _shows_no_workers(case: Case) -> bool:
     said = case.documented_commands
     needs = (case.documented.need, said.need if said is not None else None)
     return 0 in workers and not any(workers) and not any(need is not None and need.mechanisms for need in needs)
+
+
+def _loads_little(case: Case) -> bool:
+    """Whether the code of what pages run in a container loads without workers, or batches that fit, and no other does.
+
+    Then what the container is given elsewhere says less.
+    """
+    found = case.documented
+    return found.need is None and (found.without_workers or found.small)
 
 
 def _rests_on_guess(case: Case, need: Need) -> bool:

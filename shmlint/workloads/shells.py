@@ -17,13 +17,23 @@ from shmlint.workloads.builds import bare_name, is_bare, is_published_here
 from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
 from shmlint.workloads.commands import SHELLS, names_training, read_ranks, runs_binary
-from shmlint.workloads.knowledge import entry_of
+from shmlint.workloads.knowledge import builtin, entry_of, match_command
 from shmlint.workloads.program import Entry, Findings, Program, Ran, gives_notebook, starts_notebook
 from shmlint.workloads.repository import Repository
 
 NVIDIA_STACK = 64 * 1024 * 1024
 """Bytes; the stack limit that NVIDIA gives training containers together with ``memlock=-1`` and ``--shm-size``."""
 NVIDIA_LIMITS_SOURCE = "https://github.com/NVIDIA/physicsnemo/blob/94b355108cfd/README.md?plain=1#L425"
+
+
+def shown_server(case: Case) -> Need | None:
+    """A known server that a page starts in its container, for which the image's makers say that it needs more."""
+    said = case.documented_commands
+    if said is None or said.need.verdict not in ("needed", "likely") or not asked_for(case):
+        return None
+    own = {entry.span for entry in case.program.documented}  # whose code says more
+    shown = (ran.words for ran in case.program.documented_commands if ran.certain and ran.span not in own)
+    return said.need if any(match_command(words, builtin()) is not None for words in shown) else None
 
 
 def as_documented(case: Case) -> Need | None:
@@ -605,7 +615,7 @@ def for_other_use(case: Case, need: Need) -> Need:
     """A need of a shell that only its environment tells of, where a page starts it for something else than training."""
     shell = case.program.kind == "interactive" or _gives_shell(case)
     said = case.documented_commands
-    if said is not None and said.by_command and need is said.need:
+    if said is not None and need is said.need and (said.by_command or shown_server(case)):
         return need  # a server that the page starts tells of it
     if need.verdict != "likely" or need.mechanisms or not shell or not _is_to_be_used(case):
         return need

@@ -20,7 +20,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.workloads.builds import SPEAKS, builds_in, directories, image_names
 from shmlint.workloads.by_knowledge import gpu_count
-from shmlint.workloads.commands import kind_of, names_training
+from shmlint.workloads.commands import flatten, kind_of, names_training, simple_commands
 from shmlint.workloads.filesystem import dockerfile_of
 from shmlint.workloads.given import Given, Same
 from shmlint.workloads.program import Program
@@ -266,11 +266,12 @@ def _dockerfile(launch: Launch, repository: Repository) -> str | None:
 
 
 def _use(launch: Launch) -> tuple[str, ...]:
-    """What a launch runs; nothing where that is the image's own or a shell."""
+    """What a launch runs; nothing where that is the image's own, or a shell or a notebook, however it is prepared."""
     words: tuple[str, ...] = ()
     for part in (launch.entrypoint, launch.command):
         words += (part.known or (part.text,)) if part is not None else ()
-    return () if words and kind_of(words) == "interactive" else words
+    kinds = {kind_of(command) for command in simple_commands(flatten(words))} if words else set()
+    return () if "interactive" in kinds and "program" not in kinds else words
 
 
 # Pages ----------------------------------------------------------------------------------------

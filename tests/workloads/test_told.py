@@ -72,6 +72,43 @@ def test_what_the_repository_says_elsewhere(tmp_path: Path, files: dict[str, str
     assert need(tmp_path, {"train.py": HALF, **files}).verdict == verdict
 
 
+@table(
+    "command, verdict",
+    [
+        ("bash -ic 'cd /w; pip install -e .; jupyter notebook'", "likely"),
+        ("bash -c 'cd /w && python prepare.py; bash'", "unknown"),
+        ("python serve.py", "unknown"),
+    ],
+)
+def test_a_notebook_that_is_prepared_is_the_same_container_as_a_shell(
+    tmp_path: Path, command: str, verdict: str
+) -> None:
+    files = {"run.sh": "docker run -it --gpus all own/app bash\n"}
+    assert need(tmp_path, {**files, "other.sh": f"docker run --shm-size=8g own/app {command}\n"}).verdict == verdict
+
+
+@table(
+    "size, workers, verdict",
+    [
+        ("--shm-size=16g", 0, "likely"), ("--ipc=host", 0, "likely"), ("--shm-size=16g", 4, "needed"),
+        ("--ipc=host", 4, "needed"),
+    ],
+)  # fmt: skip
+def test_what_is_given_elsewhere_says_less_than_code_without_workers(
+    tmp_path: Path, size: str, workers: int, verdict: str
+) -> None:
+    code = "import argparse, json, torch, unheard_of\nfrom torch.utils.data import DataLoader\n"
+    code += "parser = argparse.ArgumentParser()\nparser.add_argument('--config', default='many.json')\n"
+    code += "with open(parser.parse_args().config) as file:\n    config = json.load(file)\n"
+    code += "DataLoader(d, num_workers=config['num_workers'])\n"
+    run = "docker run -it --gpus all {} -v $PWD:/app -w /app radar\n"
+    page = f"# Radar\n\n```bash\ndocker build -t radar docker\n{run.format('')}python train.py --config few.json\n```\n"
+    files = {"README.md": page, "train.py": code, "start.sh": run.format(size)}
+    files |= {"many.json": '{"num_workers": 8}', "few.json": f'{{"num_workers": {workers}}}'}
+    files["docker/Dockerfile"] = "FROM nvidia/cuda:12.2.0-base-ubuntu22.04\nRUN pip install torch\n"
+    assert need(tmp_path, files, ("README.md",)).verdict == verdict
+
+
 BUILT = {"Dockerfile": "FROM own/base\nRUN pip install torch\n", "serve/Dockerfile": "FROM own/base\nCMD serve\n"}
 RUN = "docker run -it --gpus all own/app bash\n"
 

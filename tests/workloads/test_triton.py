@@ -137,3 +137,17 @@ bash serve.sh
     page += f"```sh\ndocker build -t own/serving:{OLD.rpartition(':')[2]} .\n```\n"
     written = {"README.md": page, "serve.sh": serve, "Dockerfile": dockerfile}
     assert need(tmp_path, {**written, **files}).verdict == verdict
+
+
+@table(
+    "image, shown, verdict",
+    [
+        ("nvcr.io/nvidia/tritonserver:24.05-vllm-python-py3", "tritonserver --model-store models", "likely"),
+        ("nvcr.io/nvidia/tritonserver:24.05-vllm-python-py3", "python3 client.py", "unknown"),
+        ("nvcr.io/nvidia/tritonserver:24.05-vllm-python-py3", "python3 serve.py", "unknown"),
+        ("nvcr.io/nvidia/pytorch:24.05-py3", "python3 serve.py", "unknown"),
+    ],
+)
+def test_a_server_that_a_page_starts_in_its_own_image(tmp_path: Path, image: str, shown: str, verdict: str) -> None:
+    page = f"# Serving\n\n## Deploy\n\n```bash\ndocker run -it --gpus all {image} bash\n```\n\n```bash\n{shown}\n```\n"
+    assert need(tmp_path, {"README.md": page, "serve.py": "print(1)\n"}).verdict == verdict

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.project import findings
 from tests.table import table
-from tests.workloads.cases import DOCKERFILE, HELPER, SERVE, compose
+from tests.workloads.cases import DOCKERFILE, HELPER, SERVE, compose, need
 
 
 @table(
@@ -60,3 +60,18 @@ def test_variables_that_a_script_sets_are_checked(tmp_path: Path, line: str, rul
     files = {"compose.yaml": compose("bash run.sh", "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE, "train.py": SERVE}
     found = findings(tmp_path, {**files, "helper.py": HELPER, "run.sh": f"cd /app\n{line}\n"}, select=("NCCL",))
     assert [(f.span.path, f.span.line, f.rule) for f in found] == ([("run.sh", 2, rule)] if rule else [])
+
+
+@table(
+    "variable, gpus, ranks",
+    [
+        ("MPSIZE=4", "all", 4), ("MODEL_PARALLEL_SIZE=2", "all", 2), ("TENSOR_PARALLEL_SIZE=8", "all", 8),
+        ("MPSIZE=1", "all", 0), ("MPSIZE=4", "1", 0), ("MPSIZE=400", "all", 0), ("MPSIZES=4", "all", 0),
+    ],
+)  # fmt: skip
+def test_variables_that_ask_for_ranks(tmp_path: Path, variable: str, gpus: str, ranks: int) -> None:
+    """Also under a heading about using a model: the launch itself says so."""
+    page = f"# A model\n\n## Inference\n\n```bash\ndocker run -it --gpus {gpus} -e {variable} own/tool:1\n```\n"
+    found = need(tmp_path, {"README.md": page})
+    assert found.verdict == ("likely" if ranks else "unknown")
+    assert [mechanism.because for mechanism in found.mechanisms] == ([f"{ranks} ranks"] if ranks else [])
