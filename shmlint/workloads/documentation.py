@@ -389,7 +389,7 @@ _DOCUMENTATION = ("docs", "doc", "documentation")
 _FOR_ALL = frozenset({*_DOCUMENTATION, "docker", "dockerfiles", ".devcontainer", "install", "env", "environment"})
 """Directories whose pages tell how to get a container for everything."""
 _PAGES = (".md", ".mdx", ".rst", ".markdown")
-_GUIDES = r"(?i)train|start|usage|guide|tutorial"
+_GUIDES = r"(?i)train|start|usage|guide|tutorial|(?:^|[-_])run(?:ning)?(?![a-z])"
 """Pages at the top of the repository that tell how to use it."""
 _STARTED = frozenset(
     {
