@@ -591,7 +591,13 @@ def _unnamed(program: str) -> str:
         return NO_NAME
     if _GIVEN.fullmatch(program) is not None:
         return f"it runs what its script or function is given (`{program}`)"
-    return f"the value of `{program}` is unknown, and it is the program"
+    shown = " ".join(program.split())
+    shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[: _MOST_SHOWN - 1]}…"
+    return f"the value of `{shown}` is unknown, and it is the program"
+
+
+_MOST_SHOWN = 60
+"""Characters of a text in a message: a variable may hold a script."""
 
 
 def _missing(program: str, *, built: bool) -> str:

@@ -376,6 +376,10 @@ def test_where_reading_stopped_is_told(tmp_path: Path, command: str, serve: str,
         ('"${@:2}"', "it runs what its script or function is given (`${@:2}`)"),
         ("$CMD", "the value of `$CMD` is unknown, and it is the program"),
         ('"$(cat cmd)" x', "the value of `$(cat cmd)` is unknown, and it is the program"),
+        (
+            '"$(cat /etc/a/list/of/commands/that/is/long /and/another/one/more)"',
+            "the value of `$(cat /etc/a/list/of/commands/that/is/long /and/another/one…` is unknown, and it is the program",
+        ),
     ],
 )
 def test_why_a_program_has_no_name_is_told(tmp_path: Path, words: str, stopped: str) -> None:
