@@ -31,7 +31,7 @@ from shmlint.syntax.shell_text import (
 )
 from shmlint.syntax.shell_tree import Tree, walk
 from shmlint.syntax.shell_variables import CALLS_IN_CALLS, END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
-from shmlint.syntax.shell_words import WordReader
+from shmlint.syntax.shell_words import QUOTED_MARK, WordReader
 from shmlint.syntax.word import TALKERS, Word
 
 if TYPE_CHECKING:
@@ -58,8 +58,6 @@ _SETS = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\+?=")
 _HIDDEN = re.compile(r"\\\$\{?(\w+)")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _INPUTS = frozenset({"heredoc_redirect", "herestring_redirect", "file_redirect"})
-_QUOTED_MARK = re.compile(r"['\"\\]")
-"""What the end mark of a here-document has whose text is not expanded."""
 
 
 class Command(NamedTuple):
@@ -369,9 +367,7 @@ class _CommandReader:
         if redirects[0].type == "herestring_redirect":
             words = self.words.read(*redirects[0].named_children[-1:])
             return words[0] if len(words) == 1 else None
-        body = next((child for child in redirects[0].children if child.type == "heredoc_body"), None)
-        opening = next((self.tree.raw(c) for c in redirects[0].children if c.type == "heredoc_start"), "")
-        return self.words.document(body, literal=_QUOTED_MARK.search(opening) is not None) if body is not None else None
+        return self.words.document(redirects[0]) if redirects[0].type == "heredoc_redirect" else None
 
     def _name_of(self, function: Range | None) -> str:
         """The name of a function of the text, or of the one around it."""
@@ -592,7 +588,7 @@ class _CommandReader:
             if not script:
                 return
         opening = next((self.tree.raw(c) for c in redirect.children if c.type == "heredoc_start"), "")
-        escapes = "" if _QUOTED_MARK.search(opening) else "$`\\"
+        escapes = "" if QUOTED_MARK.search(opening) else "$`\\"
         yield from self._nested(node, self.tree.char(node.start_byte), self.tree.char(node.end_byte), escapes=escapes)
 
     def _herestring(self, node: Node) -> Iterator[Command]:

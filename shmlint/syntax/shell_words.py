@@ -62,7 +62,10 @@ _SIMPLE = frozenset({"word", "number", "raw_string", "string"})
 """The nodes that may say what they stand for."""
 
 _ESCAPE = re.compile(r"\\(?:(?P<end>\r?\n|\r)|.)", re.S)
+QUOTED_MARK = re.compile(r"['\"\\]")
+"""What the end mark of a here-document has whose text is not expanded."""
 _QUOTED_ESCAPE = re.compile(r'\\(?:(?P<end>\n)|[$`"\\])')
+_DOCUMENT_ESCAPE = re.compile(r"\\(?:(?P<end>\n)|[$`\\])")
 
 _ANSI = r"\\(?:[xuU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"
 
@@ -315,8 +318,7 @@ class WordReader:
         elif kind == "expansion":
             self._expansion(buffer, node, quoted)
         elif kind == "command_substitution":
-            buffer.options = buffer.options or (not buffer.chars and self._prints_options(node))
-            buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("output"), not quoted)
+            self._output(buffer, node, quoted)
         elif kind in ("brace_expression", "extglob_pattern"):
             buffer.add(self.tree.raw(node), self.tree.places(node))
         else:
@@ -325,6 +327,15 @@ class WordReader:
                 buffer.add_unknown(text, self.tree.places(node), Cause("run time"), not quoted)
             else:
                 self._literal(buffer, self.tree.char(node.start_byte), self.tree.char(node.end_byte))
+
+    def _output(self, buffer: Buffer, node: Node, quoted: bool) -> None:
+        """What a command prints, which is known of a here-document alone."""
+        body = self._printed(node, quoted)
+        if body is not None:
+            self._document(buffer, *body)
+            return
+        buffer.options = buffer.options or (not buffer.chars and self._prints_options(node))
+        buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("output"), not quoted)
 
     def _prints_options(self, node: Node) -> bool:
         """Whether what ``$(echo …)`` gives begins with an option."""
@@ -359,32 +370,60 @@ class WordReader:
         opening = raw.find('"') + 1
         at = self.tree.char(node.start_byte) + opening
         end = self.tree.char(node.end_byte) - (1 if raw.endswith('"') and len(raw) > opening else 0)
-        self._between(buffer, node, at, end)
+        self._between(buffer, node, at, end, _QUOTED_ESCAPE)
 
-    def _between(self, buffer: Buffer, node: Node, at: int, end: int) -> None:
+    def _between(self, buffer: Buffer, node: Node, at: int, end: int, escape: re.Pattern[str]) -> None:
         """The text from ``at`` to ``end`` of a node, with its expansions."""
         for child in node.named_children:
             if child.type in ("string_content", "heredoc_content"):
                 continue
             start = self.tree.begin(child)
-            self._quoted_literal(buffer, at, start)
+            self._without(escape, buffer, at, start)
             self.add(buffer, child, quoted=True)
             at = self.tree.char(child.end_byte)
-        self._quoted_literal(buffer, at, end)
+        self._without(escape, buffer, at, end)
 
-    def document(self, node: Node, *, literal: bool) -> Word:
-        """The text of a here-document as its command gets it; ``literal`` where nothing in it is expanded."""
+    def document(self, redirect: Node) -> Word | None:
+        """The text of a here-document as its command gets it; None where it has none."""
+        body = self._body(redirect)
+        if body is None:
+            return None
         buffer = Buffer()
+        self._document(buffer, *body)
+        return self._word(buffer, 0, len(buffer.chars), self.tree.span(body[0]))
+
+    def _body(self, redirect: Node) -> tuple[Node, bool] | None:
+        """The text of a here-document, and whether nothing in it is expanded."""
+        found = next((child for child in redirect.children if child.type == "heredoc_body"), None)
+        mark = next((self.tree.raw(child) for child in redirect.children if child.type == "heredoc_start"), "")
+        return (found, QUOTED_MARK.search(mark) is not None) if found is not None else None
+
+    def _document(self, buffer: Buffer, node: Node, literal: bool, end: int | None = None) -> None:
         buffer.quoted = True
-        at, end = self.tree.char(node.start_byte), self.tree.char(node.end_byte)
+        at, end = self.tree.char(node.start_byte), self.tree.char(node.end_byte) if end is None else end
         if literal:
             buffer.add(self.tree.text.text[at:end], self.tree.offsets(at, end))
         else:
-            self._between(buffer, node, at, end)
-        return self._word(buffer, 0, len(buffer.chars), self.tree.span(node))
+            self._between(buffer, node, at, end, _DOCUMENT_ESCAPE)
 
-    def _quoted_literal(self, buffer: Buffer, start: int, end: int) -> None:
-        self._without(_QUOTED_ESCAPE, buffer, start, end)
+    def _printed(self, node: Node, quoted: bool) -> tuple[Node, bool, int] | None:
+        """The here-document that ``$(cat <<EOF …)`` gives as one text, and where it ends: without its last lines' ends.
+
+        None for another command, or where the shell makes words of the text.
+        """
+        around = self.tree.parents.get(node.id)
+        whole = quoted or (around is not None and around.type == "variable_assignment")
+        statement = node.named_children[0] if len(node.named_children) == 1 else None
+        if not whole or statement is None or statement.type != "redirected_statement":
+            return None
+        command, *redirects = statement.named_children
+        plain = self.tree.raw(command) == "cat" and len(redirects) == 1 and redirects[0].type == "heredoc_redirect"
+        only = plain and all(child.type.startswith("heredoc_") for child in redirects[0].named_children)
+        body = self._body(redirects[0]) if only else None
+        if body is None or self.tree.raw(redirects[0]).startswith("<<-"):
+            return None
+        text = self.tree.raw(body[0])
+        return *body, self.tree.char(body[0].end_byte) - (len(text) - len(text.rstrip("\n")))
 
     def _literal(self, buffer: Buffer, start: int, end: int) -> None:
         self._without(_ESCAPE, buffer, start, end)

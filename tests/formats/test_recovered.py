@@ -165,8 +165,8 @@ def test_what_is_only_printed_is_no_launch(text: str) -> None:
 
 
 def test_an_image_of_several_lines_is_shown_in_one() -> None:
-    (launch,) = read("shell", "x.sh", "docker run --gpus all \"$(cat <<X\nfoo\nX\n)\"\n").launches
-    assert launch.image is not None and launch.image.text == "$(cat <<X foo X )…"
+    (launch,) = read("shell", "x.sh", "docker run --gpus all \"$(cat f <<X\nfoo\nX\n)\"\n").launches
+    assert launch.image is not None and launch.image.text == "$(cat f <<X foo X )…"
 
 
 @pytest.mark.parametrize(

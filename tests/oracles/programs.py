@@ -218,6 +218,8 @@ def _string(c: Chooser, text: str) -> str:
             f'T="{text}"\nif [ -n "$X" ]; then T="$T --ipc=host"; fi',
             f'T="{text}"\nU="$T {c.one(PROTECTED)}"',
             f'T="{text} \\\n  --rm"',
+            f"T=$(cat <<EOF\n{text}\nEOF\n)",
+            f"T=\"$(cat << 'EOF'\n{text}\n\nEOF\n)\"",
         )
     )
 
@@ -298,6 +300,8 @@ def _handed_on(gpus: str, size: str, image: str) -> tuple[str, ...]:
         f"cat <<EOF | bash\ndocker run {quiet} $T {image}\nEOF",
         f"bash <<'EOF'\nT='{gpus}'\ndocker run {quiet.replace('$S', '64m')} $T {NEEDY}\nEOF",
         f'C="docker run $T {quiet} {image}"\neval "$C"',
+        f'C=$(cat <<EOF\ndocker run $T {quiet} {image}\nEOF\n)\n$C\neval "$C"\nbash -c "$C"',
+        f"C=$(cat <<'EOF'\ndocker run {gpus} {NEEDY}\ndocker run --rm redis\nEOF\n)\neval \"$C\"\nbash -c \"$C\"",
         f'C="docker run $T $U {image}"\n$C\neval "$C"',
         f'Z="{gpus}"\nY="{quiet}"\nC="docker run ${{Z}} ${{Y}} {image}"\n$C\nbash -c "docker run $Z $Y {NEEDY}"',
         f'C="docker run $T {quiet} {image}"\n$C\n$C --more',

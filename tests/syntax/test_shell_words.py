@@ -45,6 +45,27 @@ def test_words(text: str, expected: list[str]) -> None:
     assert words(text) == [expected]
 
 
+@table(
+    "text, word",
+    [
+        ("X=$(cat <<E\na b\n\nE\n)\ndocker run \"$X\"\n", "a b"),
+        ("X=\"$(cat << 'E'\n$A `b` \\$c\nE\n)\"\ndocker run \"$X\"\n", "$A `b` \\$c"),
+        ("A=1\nX=$(cat <<E\n$A \\$b\nE\n)\ndocker run \"$X\"\n", "1 $b"),
+        ("X=$(cat <<E\n--gpus \\\"device=0,1\\\"\nE\n)\ndocker run \"$X\"\n", "--gpus \\\"device=0,1\\\""),
+        ("docker run \"x$(cat <<E\na\nE\n)y\"\n", "xay"),
+        # The shell makes words of it, or another command prints something else.
+        ("docker run $(cat <<E\na\nE\n)\n", None),
+        ("docker run \"$(cat f <<E\na\nE\n)\"\n", None),
+        ("docker run \"$(cat <<-E\n\ta\n\tE\n)\"\n", None),
+        ("docker run \"$(cat <<E | tac\na\nE\n)\"\n", None),
+        ("docker run \"$(tac <<E\na\nE\n)\"\n", None),
+    ],
+)
+def test_a_here_document_that_a_command_prints(text: str, word: str | None) -> None:
+    command = next(command for command in read(text) if command.words[0].text == "docker")
+    assert (command.words[2].text if command.words[2].unknown is None else None) == word
+
+
 @pytest.mark.parametrize("text", ["docker run a", "\u00e9\U0001f389; docker run 'a' b",
 "\ufeffx\r\ndocker run \\\r\n a"])
 def test_positions(text: str) -> None:
