@@ -36,7 +36,10 @@ class Declaration(NamedTuple):
     """Whether it takes all words that are left, also those that look like options."""
 
 
-SETTINGS_CLASSES = ("dict", "EasyDict", "edict", "DotDict", "Namespace", "SimpleNamespace")
+SETTINGS_CLASSES = (
+    "dict", "AttrDict", "ConfigDict", "DictConfig", "DotDict", "EasyDict", "edict", "Munch", "Namespace",
+    "SimpleNamespace",
+)  # fmt: skip
 """What programs keep their settings in, made with keywords."""
 SETTINGS_OBJECTS = frozenset({"cfg", "config", "conf", "opt", "opts", "args", "FLAGS", "hparams", "params", "_C", "C"})
 """What everybody calls the object that holds the settings: ``cfg.DATALOADER.NUM_WORKERS = 4``."""

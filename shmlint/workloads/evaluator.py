@@ -318,8 +318,8 @@ class Evaluator:
         if last in ("copy", "deepcopy"):
             inner = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else None
             return self._mapping(inner, scope, depth + 1)
-        if last not in SETTINGS_CLASSES:
-            return DictValue({}, False)
+        if last not in SETTINGS_CLASSES and dotted(node.func) != "OmegaConf.create":
+            return self._returned_mapping(node, scope, depth)
         found = DictValue({}, True)
         for argument in node.args[:1]:
             found = found.over(self._mapping(argument, scope, depth + 1))
@@ -328,6 +328,14 @@ class Evaluator:
             found = found.with_entry(name, keyword.value, scope, lambda v: self._mapping(v, scope, depth + 1))
         return found
 
+    def _returned_mapping(self, node: ast.Call, scope: Scope, depth: int) -> DictValue:
+        """The mapping that a function of the repository returns, where that is always the same one."""
+        functions = self.functions(node.func, scope)
+        function, inner = functions[0] if len(functions) == 1 else (None, scope)
+        plain = isinstance(function, ast.FunctionDef) and not function.decorator_list
+        returned = results(function, lambda test: None) if plain and isinstance(function, ast.FunctionDef) else []
+        return self._mapping(returned[0], inner, depth + 1) if len(returned) == 1 else DictValue({}, False)
+
     def _given(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """The values that are given to a name or an attribute, here or in the module that it comes from."""
         outside = scope._replace(function=None)
@@ -335,6 +343,9 @@ class Evaluator:
             local = self._assignments.of_name(node.id, scope.function)
             if local:
                 return [(value, scope) for value in local]
+            fields = of_class(scope.owner) if scope.owner is not None and scope.function is None else ()
+            if own := [(value, scope) for field, value in fields if field == node.id]:
+                return own
             if node.id in scope.module.constants:
                 return [(value, outside) for value in scope.module.constants[node.id]]
         elif dotted(node.value) == "self" and scope.owner is not None:
@@ -345,7 +356,17 @@ class Evaluator:
             return self._elsewhere(scope.full_name(node), scope.path, 0)
         definition = scope.module.definitions.get(head)
         if isinstance(definition, ast.ClassDef):
-            return [(value, outside) for attribute, value in of_class(definition) if attribute == rest]
+            return self._of_class(definition, rest, outside)
+        starred = scope.module.stars if isinstance(node, ast.Name) and definition is None else ()
+        found = (self._elsewhere(f"{star}.{name}", scope.path, 0) for star in starred if not star.endswith("."))
+        return next(filter(None, found), [])
+
+    def _of_class(self, owner: ast.ClassDef, attribute: str, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """The values that the body of a class, or else of one that it extends, gives an attribute."""
+        for one, where in self.lineage.above(scope._replace(owner=owner)):
+            found = [(value, where._replace(owner=one)) for name, value in of_class(one) if name == attribute]
+            if found:
+                return found
         return []
 
     def _of_object(self, attribute: str, scope: Scope) -> list[tuple[ast.expr, Scope]]:
@@ -399,7 +420,7 @@ class Evaluator:
             return [(value, scope) for value in loaded.module.constants[head]]
         definition = loaded.module.definitions.get(head)
         if isinstance(definition, ast.ClassDef) and attribute:
-            return [(value, scope) for own, value in of_class(definition) if own == attribute]
+            return self._of_class(definition, attribute, scope)
         if head in loaded.module.imports:
             inner = loaded.module.imports[head] + (f".{attribute}" if attribute else "")
             return self._elsewhere(inner, loaded.path, depth + 1)

@@ -73,6 +73,18 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("def make():\n    return 'four'\n| make()", "", UNKNOWN, False),
     ("class C:\n    n = min(4, os.cpu_count())\nconf = C()\n| conf.n", "", POSITIVE, True),
     ("class C:\n    n = 2 * 2\nconf = C()\n| conf.n", "", 4, True),
+    ("n = 8\nclass C:\n    n = 2\n    m = n * 2\n| C.m", "", 4, True),
+    ("class B:\n    n = 4\nclass C(B):\n    pass\n| C.n", "", 4, True),
+    ("class B:\n    n = 0\nclass C(B):\n    n = 4\n| C.n", "", 4, True),
+    ("class B:\n    n = 4\nclass C(B, A):\n    pass\nconf = C()\n| conf.n", "", 4, True),
+    ("conf = OmegaConf.create({'n': 4})\n| conf.n", "", 4, True),
+    ("def make():\n    return {'n': 4}\nconf = make()\n| conf['n']", "", 4, True),
+    ("def make():\n    found = dict(n=0)\n    found['n'] = 4\n    return found\n| make()['n']", "", 4, False),
+    ("def make(a):\n    if a:\n        return {'n': 8}\n    return {'n': 4}\n| make(x)['n']", "", UNKNOWN, False),
+    ("@wrap\ndef make():\n    return {'n': 4}\n| make()['n']", "", UNKNOWN, False),
+    ("from settings import *\n| MANY", "", 4, True),
+    ("from settings import *\nMANY = 2\n| MANY", "", 2, False),
+    ("from settings import *\ndef f(MANY):\n    return MANY\n| f(2)", "", 2, True),
     ("| int(sys.argv[1])", "4", 4, True),
     ("| int(sys.argv[2])", "a 4 b", 4, True),
     ("| int(sys.argv[2])", "$A 4", UNKNOWN, False),
@@ -188,6 +200,7 @@ VALUES: list[tuple[str, str, object, bool]] = [
 ]  # fmt: skip
 
 BESIDE: dict[str, str | bytes] = {
+    "settings.py": "MANY = 4\n",
     "config.py": "WORKERS = 12\nclass Config:\n    count = 13\n"
     "settings = {'loader': {'num_workers': 14}, 'many': 15}\n",
     "package/__init__.py": "from config import WORKERS\n",

@@ -377,8 +377,8 @@ def test_where_reading_stopped_is_told(tmp_path: Path, command: str, serve: str,
         ("$CMD", "the value of `$CMD` is unknown, and it is the program"),
         ('"$(cat cmd)" x', "the value of `$(cat cmd)` is unknown, and it is the program"),
         (
-            '"$(cat /etc/a/list/of/commands/that/is/long /and/another/one/more)"',
-            "the value of `$(cat /etc/a/list/of/commands/that/is/long /and/another/one…` is unknown, and it is the program",
+            '"$(cat /etc/a/list/of/commands/that/is /and/one/that/is/longer)"',
+            "the value of `$(cat /etc/a/list/of/commands/that/is /and/one/that/is/long…` is unknown, and it is the program",
         ),
     ],
 )
