@@ -378,7 +378,8 @@ def test_where_reading_stopped_is_told(tmp_path: Path, command: str, serve: str,
         ('"$(cat cmd)" x', "the value of `$(cat cmd)` is unknown, and it is the program"),
         (
             '"$(cat /etc/a/list/of/commands/that/is /and/one/that/is/longer)"',
-            "the value of `$(cat /etc/a/list/of/commands/that/is /and/one/that/is/long…` is unknown, and it is the program",
+            "the value of `$(cat /etc/a/list/of/commands/that/is /and/one/that/is/long…` is unknown, "
+            "and it is the program",
         ),
     ],
 )
