@@ -413,14 +413,17 @@ class Walker:
         return [*found.values()]
 
     def _all_in_scope(self, loaded: Loaded) -> None:
-        """Reach all that a module has a name for: its own, and what it imports from the repository."""
-        self._whole(loaded.path)
-        targets = (*loaded.module.imports.values(), *loaded.module.stars)
-        for found in (self.modules.resolve(target, loaded.path) for target in targets):
-            if found is not None and found[1]:
-                self._reach(found[0], found[1], certain=False)
-            elif found is not None:
-                self._whole(found[0].path)
+        """Reach all that a module has a name for: its own, and what it imports from the repository.
+
+        What it has by ``import *`` are also the names that those modules have so, or by other imports.
+        """
+        for one in (loaded, *(star for star in self.modules.stars(loaded) if not isinstance(star, str))):
+            self._whole(one.path)
+            for found in (self.modules.resolve(target, one.path) for target in one.module.imports.values()):
+                if found is not None and found[1]:
+                    self._reach(found[0], found[1], certain=False)
+                elif found is not None:
+                    self._whole(found[0].path)
 
     def _push(self, unit: Unit) -> None:
         key = (unit.loaded.path, id(unit.node))

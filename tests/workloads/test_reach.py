@@ -54,6 +54,22 @@ def test_files_in_shared_memory(tmp_path: Path, line: str, verdict: str) -> None
     assert of_program(tmp_path, code).verdict == verdict
 
 
+@table(
+    "imports, verdict",
+    [
+        ("from parts import *", "unknown"), ("from parts.one import *", "unknown"), ("from parts import Own", "unknown"),
+        ("import parts", "not-needed"),
+    ],
+)  # fmt: skip
+def test_what_is_found_by_name_among_what_modules_pass_on(tmp_path: Path, imports: str, verdict: str) -> None:
+    code = f"import sys\n{imports}\nkind = globals()[sys.argv[1]]\nkind(d).run()\n"
+    own = f"{LOADER}class Own:\n    def __init__(self, d):\n        self.d = d\n"
+    own += "    def run(self):\n        DataLoader(self.d, num_workers=8)\n"
+    files = {"compose.yaml": compose("python fit.py Own"), "Dockerfile": DOCKERFILE, "fit.py": code}
+    files |= {"parts/__init__.py": "from .one import *\n", "parts/one.py": own}
+    assert need(tmp_path, files).verdict == verdict
+
+
 BINDS = "from functools import partial\nmake = partial(DataLoader, %s)\n"
 
 
