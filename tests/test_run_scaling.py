@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from json import dumps
+from pathlib import Path
 
 import pytest
 
@@ -125,6 +126,12 @@ def work(texts: Mapping[str, Mapping[str, str]]) -> Counter[str]:
 def test_twice_the_launches_are_twice_the_work(case: str) -> None:
     kind, path, content = CASES[case]
     compare(lambda count: {kind: {path: content(count)}})
+
+
+def test_twice_the_shells_are_twice_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # nothing else shows what is run in them
+    shells = many("docker run -it --gpus all -v a@:/a pytorch/pytorch bash\npython fit@.py --a\n")
+    compare(lambda count: {"shell": {"run.sh": shells(count)}})
 
 
 def test_twice_the_directories_are_twice_the_work() -> None:

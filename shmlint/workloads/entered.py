@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from shmlint.files.cache import Key
 from shmlint.files.read import normal
 from shmlint.model.launch import BINARIES, Launch, Value
 from shmlint.model.record import NamedTuple
@@ -15,6 +18,7 @@ from shmlint.workloads.commands import SHELLS
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
+    from shmlint.files.workspace import Workspace
     from shmlint.syntax.shell import Command
     from shmlint.workloads.follow import Follower
 
@@ -43,16 +47,14 @@ class Inside(NamedTuple):
 
 def inside(launch: Launch, repository: Repository) -> list[Inside]:
     """The commands that the file of a launch runs in its container behind it."""
-    from shmlint.formats import scripts
-
     source = repository.peek(launch.span.path) if launch.kind == "docker-run" else None
     if source is None or repository.workspace is None or not re.search(_ENTERS, source.text[launch.span.end :]):
         return []
     holder = _holder(launch)
     found = [
         one
-        for part in scripts(source, repository.workspace, "exec") or ()
-        for command in part.commands if command.span.start > launch.span.end and command.when != "never"
+        for commands in _commands_of(source.path, _EXEC, repository.workspace)
+        for command in commands if command.span.start > launch.span.end and command.when != "never"
         if (one := _of(command, launch, holder)) is not None
     ]  # fmt: skip
     end = _held_until(launch, holder, found)
@@ -85,13 +87,10 @@ def _held_until(launch: Launch, holder: str, found: Sequence[Inside]) -> int:
 
 
 def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
-    """The commands behind the one with which a file of notes starts or enters a shell in its container.
+    """The commands behind the one with which a file of notes starts or enters a shell in its container: typed there.
 
-    They are typed there.
     A shell that ran such a file would run them on the host, once the container is left. So they are never certain.
     """
-    from shmlint.formats import scripts
-
     source = repository.peek(launch.span.path) if launch.kind == "docker-run" else None
     if source is None or repository.workspace is None:
         return
@@ -99,12 +98,14 @@ def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
     if not own and not re.search(_ENTERS, source.text[launch.span.end :]):
         return
     holder = _holder(launch)
-    for part in scripts(source, repository.workspace, "run" if own else "exec") or ():
-        entered = own and any(command.span.start <= launch.span.start < command.span.end for command in part.commands)
-        for command in part.commands:
-            words = tuple(word.text for word in command.words)
-            if command.span.start <= launch.span.end or command.when == "never" or not words:
+    for commands in _commands_of(source.path, _RUN if own else _EXEC, repository.workspace):
+        at = bisect_right(commands, launch.span.end, key=lambda command: command.span.start)
+        before = commands[max(at - _AROUND, 0) : at]
+        entered = own and any(command.span.start <= launch.span.start < command.span.end for command in before)
+        for command in islice(commands, at, None):
+            if command.when == "never" or not command.words:
                 continue
+            words = tuple(word.text for word in command.words)
             one = _of(command, launch, holder)
             if one is not None:
                 entered = _is_shell(one.words) and any(re.fullmatch("-[a-z]*t[a-z]*|--tty", word) for word in words)
@@ -112,6 +113,25 @@ def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
                 return
             elif entered:
                 yield Inside(words, command.span, False, False, False, "", {}, True)
+
+
+_AROUND = 5
+"""Commands before a place among which is the one around it."""
+_EXEC: Key[tuple[tuple[Command, ...], ...]] = Key("commands of the scripts that have `exec`")
+_RUN: Key[tuple[tuple[Command, ...], ...]] = Key("commands of the scripts that have `run`")
+
+
+def _commands_of(
+    path: str, key: Key[tuple[tuple[Command, ...], ...]], workspace: Workspace
+) -> tuple[tuple[Command, ...], ...]:
+    """The commands of each script in a file that has a word; read once in a run, because each launch in it asks."""
+    from shmlint.formats import scripts
+
+    def read(files: Workspace) -> tuple[tuple[Command, ...], ...]:
+        parts = scripts(files.source(path), files, "exec" if key is _EXEC else "run")
+        return tuple(tuple(sorted(part.commands, key=lambda command: command.span.start)) for part in parts or ())
+
+    return workspace.once(key, path, read)
 
 
 def is_detached(launch: Launch) -> bool:

@@ -42,6 +42,8 @@ _MOST_HANDED = 3
 """So many functions that hand a mapping on to one another are looked into."""
 _MOST_CALLS = 20
 """Calls of a function that are kept."""
+_MOST_STARS = 20
+"""Imports of everything in which a name is looked for."""
 _MOST_STEPS = 200_000
 """Expressions that are worked out for one program."""
 _BUSY = Found(UNKNOWN, False, ())
@@ -357,7 +359,7 @@ class Evaluator:
         definition = scope.module.definitions.get(head)
         if isinstance(definition, ast.ClassDef):
             return self._of_class(definition, rest, outside)
-        starred = scope.module.stars if isinstance(node, ast.Name) and definition is None else ()
+        starred = scope.module.stars[:_MOST_STARS] if isinstance(node, ast.Name) and definition is None else ()
         found = (self._elsewhere(f"{star}.{name}", scope.path, 0) for star in starred if not star.endswith("."))
         return next(filter(None, found), [])
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 _MOST = 20
 """Values that a function may return before nothing is said of it."""
+_DEEPEST = 50
+"""Conditions in one another, or in a row of ``elif``, that are followed."""
 
 
 def results(function: ast.FunctionDef, holds: Callable[[ast.expr], bool | None]) -> list[ast.expr]:
@@ -14,15 +17,22 @@ def results(function: ast.FunctionDef, holds: Callable[[ast.expr], bool | None])
 
     ``holds`` says of a condition whether it is met; None where that is not known.
     """
-    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function)):
+    if _is_generator(function):
         return []
     found: list[ast.expr] = []
-    if not _follow(function.body, holds, found):
+    if not _follow(function.body, holds, found, 0):
         found.append(ast.Constant(None))
     return found if len(found) <= _MOST else []
 
 
-def _follow(body: Sequence[ast.stmt], holds: Callable[[ast.expr], bool | None], found: list[ast.expr]) -> bool:
+@lru_cache(1024)
+def _is_generator(function: ast.FunctionDef) -> bool:
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
+
+
+def _follow(
+    body: Sequence[ast.stmt], holds: Callable[[ast.expr], bool | None], found: list[ast.expr], depth: int
+) -> bool:
     """Note what statements may return; whether nothing comes after them."""
     for statement in body:
         if isinstance(statement, ast.Return):
@@ -30,10 +40,10 @@ def _follow(body: Sequence[ast.stmt], holds: Callable[[ast.expr], bool | None], 
             return True
         if isinstance(statement, ast.Raise):
             return True
-        if isinstance(statement, ast.If):
+        if isinstance(statement, ast.If) and depth < _DEEPEST:
             met = holds(statement.test)
             branches = [statement.body] * (met is not False) + [statement.orelse] * (met is not True)
-            ends = [_follow(branch, holds, found) for branch in branches]  # of all of them, also where one does not end
+            ends = [_follow(branch, holds, found, depth + 1) for branch in branches]  # each of them is followed
             if all(ends):
                 return True
         elif not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

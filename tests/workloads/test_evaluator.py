@@ -748,6 +748,8 @@ HOSTILE: dict[str, str | bytes] = {
     "a cycle of mappings": "a = {**b}\nb = {**a}\nDataLoader(d, **a)\n",
     "a class of itself": "class A(A):\n    n = A.n\nDataLoader(d, num_workers=A.n)\n",
     "elif": "if a:\n pass\n" + "elif a:\n pass\n" * 3_000,
+    "elif of a number": f"{HEAD}def f(n):\n if n == a:\n  return 1\n" + " elif n == a:\n  return 2\n" * 1_500
+    + "DataLoader(d, num_workers=f(b()))\n",
     "conditions": "x = " + "1 if a else " * 900 + "2",
     "calls": "x = f" + "(1)" * 1_500,
     "functions": "\n".join(f"def f{i}(n): f{i + 1}(n); f{i + 2}(n)" for i in range(400)) + "\nf0(1)\n",

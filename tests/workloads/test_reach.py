@@ -57,7 +57,8 @@ def test_files_in_shared_memory(tmp_path: Path, line: str, verdict: str) -> None
 @table(
     "imports, verdict",
     [
-        ("from parts import *", "unknown"), ("from parts.one import *", "unknown"), ("from parts import Own", "unknown"),
+        ("from parts import *", "unknown"), ("from parts.one import *", "unknown"),
+        ("from parts import Own", "unknown"),
         ("import parts", "not-needed"),
     ],
 )  # fmt: skip
