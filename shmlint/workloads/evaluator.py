@@ -85,6 +85,8 @@ class Evaluator:
         self._without_parameters: dict[tuple[int, int], Found] = {}
         self._now: dict[tuple[int, int], Found] = {}
         """What was worked out since the last call was noted: more calls may say more of parameters."""
+        self._returned: dict[tuple[int, int], DictValue] = {}
+        """The mappings that functions return, by the calls, likewise."""
         self._left = _MOST_STEPS
         self._fields: dict[tuple[str, str], frozenset[str]] = {}
         """The fields of classes, by the name and the path of what makes an object of them."""
@@ -96,11 +98,15 @@ class Evaluator:
     def forget(self) -> None:
         """Work everything out again: more code is known that may change it."""
         self._without_parameters.clear()
+        self._renew()
+
+    def _renew(self) -> None:
         self._now.clear()
+        self._returned.clear()
 
     def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
         """Remember a call, for the parameters of the function it calls, and what it changes."""
-        self._now.clear()
+        self._renew()
         self.noted += 1
         self.changes.note_call(name, node, scope)
         last = name.rpartition(".")[2]
@@ -145,7 +151,7 @@ class Evaluator:
 
     def argument(self, node: ast.Call, name: str, position: int, default: object, scope: Scope) -> Found:
         """The value of an argument of a call."""
-        self._now.clear()
+        self._renew()
         given = next((keyword.value for keyword in node.keywords if keyword.arg == name), None)
         if given is None and 0 <= position < len(node.args):
             given = node.args[position]
@@ -231,7 +237,7 @@ class Evaluator:
 
     def mapping(self, node: ast.expr, scope: Scope) -> DictValue:
         """The keys and values of a mapping, as far as they are known."""
-        self._now.clear()
+        self._renew()
         return self._mapping(node, scope, 0)
 
     def _mapping(self, node: ast.expr | None, scope: Scope, depth: int) -> DictValue:
@@ -332,11 +338,16 @@ class Evaluator:
 
     def _returned_mapping(self, node: ast.Call, scope: Scope, depth: int) -> DictValue:
         """The mapping that a function of the repository returns, where that is always the same one."""
-        functions = self.functions(node.func, scope)
-        function, inner = functions[0] if len(functions) == 1 else (None, scope)
-        plain = isinstance(function, ast.FunctionDef) and not function.decorator_list
-        returned = results(function, lambda test: None) if plain and isinstance(function, ast.FunctionDef) else []
-        return self._mapping(returned[0], inner, depth + 1) if len(returned) == 1 else DictValue({}, False)
+        key = id(node), id(scope.function)
+        if key not in self._returned:
+            self._returned[key] = DictValue({}, False)  # one that rests on itself is unknown
+            functions = self.functions(node.func, scope)
+            function, inner = functions[0] if len(functions) == 1 else (None, scope)
+            plain = isinstance(function, ast.FunctionDef) and not function.decorator_list
+            values = results(function, lambda test: None) if isinstance(function, ast.FunctionDef) and plain else []
+            if len(values) == 1:
+                self._returned[key] = self._mapping(values[0], inner, depth + 1)
+        return self._returned[key]
 
     def _given(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """The values that are given to a name or an attribute, here or in the module that it comes from."""
@@ -595,7 +606,7 @@ class Evaluator:
             return NOTHING
         self._left -= 1
         if parameters and depth == 0:
-            self._now.clear()
+            self._renew()
         known = self._now if parameters else self._without_parameters
         key = id(node), id(scope.function)
         if key not in known:
