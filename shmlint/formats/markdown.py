@@ -262,7 +262,7 @@ def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:
             continue
         number = source.position(start).line
         item = _ITEM.match(launch[0]) is not None
-        if number > 1 and source.line_text(number - 1).strip() and not item:
+        if number > 1 and not item and not _parts_paragraphs(source.line_text(number - 1)):
             continue
         lines = [(start, source.line_span(number)[1])]
         while text[slice(*lines[-1])].rstrip().endswith("\\") and number < len(source.line_starts):
@@ -270,8 +270,13 @@ def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:
             lines.append(source.line_span(number))
         behind = lines[-1][1]
         following = source.line_text(number + 1) if number < len(source.line_starts) else ""
-        if not following.strip() or (item and _ITEM.match(following)):
+        if _parts_paragraphs(following) or (item and _ITEM.match(following)):
             yield Block("", ((launch.start("start"), lines[0][1]), *lines[1:]))
+
+
+def _parts_paragraphs(line: str) -> bool:
+    """Whether a line is empty, or a heading, before which a paragraph ends and behind which one begins."""
+    return not line.strip() or re.match(r" {0,3}#{1,6}(?=\s)", line) is not None
 
 
 def _services(block: Block, source: Source, workspace: Workspace) -> Iterable[Launch]:

@@ -154,6 +154,7 @@ def test_every_prompt(tmp_path: Path, prompt: str) -> None:
         pytest.param(
             "Of `docker run`, `docker run --gpus all` and `the docker run x` none.\n", [], id="parts of commands"
         ),
+        pytest.param(f"# Run it\n{RUN}\n## Then\nWait.\n\nText\n{RUN}\n", [2], id="between headings"),
         pytest.param(f"- {RUN}\n- `{RUN}`\n", [1, 2], id="list items"),
         pytest.param(f"1. Build\n2. {RUN}\n3. Wait\n", [2], id="an item between others"),
         pytest.param(f"- {RUN}\n  which waits\n", [], id="an item that goes on"),
