@@ -64,7 +64,6 @@ RAY_SOURCE = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251b
 _DASK_CUDA = "https://github.com/rapidsai/dask-cuda/blob/63a1ea9712fe54facb5e045dd19dc8ffeb6c1086/docs/source/ucx.rst?plain=1#L161"
 _HUGECTR = "https://github.com/NVIDIA-Merlin/HugeCTR/blob/00104a05ba2772b8be79522ad8cb85b1a305b20c/docs/source/api/python_interface.md"
 _SELENIUM = "https://github.com/SeleniumHQ/docker-selenium/blob/3290a305/README.md?plain=1#L111"
-_PCDET = "https://github.com/open-mmlab/OpenPCDet/blob/8cacccec11db6f59bf6934600c9a175dae254806/pcdet/datasets/__init__.py#L54"
 _LEROBOT = "https://github.com/huggingface/lerobot/blob/7427f31801f944f5ec9ce53cda02862ce7d1638b/src/lerobot/configs/train.py#L132"
 _DGL = "https://github.com/dmlc/dgl/blob/3d16000b4170fa741ed9e9667f22ba84d3493026/python/dgl"
 _DIFFUSION = "https://github.com/lucidrains/denoising-diffusion-pytorch/blob/faed4db28e724735323fa91c70aa9b28a6e1cbac/denoising_diffusion_pytorch/denoising_diffusion_pytorch.py#L955"
@@ -225,7 +224,6 @@ ROWS: tuple[Row, ...] = (
     Row("dgl.dataloading.EdgeDataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
     Row("dgl.dataloading.GraphDataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1, (),
         f"{_DGL}/dataloading/dataloader.py#L1376"),
-    Row("pcdet.datasets.build_dataloader", "dataloader", "workers", 5, 4, "batch_size", 2, None, (), _PCDET),
     Row("lerobot.scripts.lerobot_train.train", "dataloader", "num_workers", -1, 4, "batch_size", -1, 8, (), _LEROBOT,
         configured=True),
     Row("lerobot.scripts.train.train", "dataloader", "num_workers", -1, 4, "batch_size", -1, 8, (), _LEROBOT,

@@ -47,7 +47,14 @@ from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.reach import Site, Walker
 from shmlint.workloads.runners import loaders_of
 from shmlint.workloads.subclasses import row_of_class, row_of_method
-from shmlint.workloads.tensors import adds_to_tokens, classes_of_datasets, collects_images, passed_tensors, reads_items
+from shmlint.workloads.tensors import (
+    adds_to_tokens,
+    classes_of_datasets,
+    collects_images,
+    makes_arrays,
+    passed_tensors,
+    reads_items,
+)
 from shmlint.workloads.values import UNKNOWN, Found, Scope, changed, text_of
 
 _MOST_TURNS = 3
@@ -107,7 +114,7 @@ def _result(walker: Walker) -> Reading:
             calls += (_filled(_LOADER, one, walker.evaluator) for one in made_of)
         elif row is not None and meant and not _uses_none(row, site, walker):
             loaders[len(calls)] = site
-            calls.append(_filled(row, site, walker.evaluator))
+            calls.append(_made(row, site, walker))
             _note_size(calls[-1], walker)
         elif not meant and (row is None or _is_of_object(site)) and (counted := _counted(site, walker)):
             walker.stop(f"what `{site.name}` does with `{counted}` is unknown", site.span)
@@ -134,6 +141,31 @@ def _result(walker: Walker) -> Reading:
         several=bool(items) and (any(_has_more(one.module, named=named) for one in loaded) or _of_some(items, loaded)),
         tokens=_tokens(walker, loaded) if calls and not items else 0,
     )  # fmt: skip
+
+
+def _made(row: Row, site: Site, walker: Walker) -> Call:
+    """A call that fills /dev/shm; a loader whose batches are arrays is as good as one without workers, but for more."""
+    made = _filled(row, site, walker.evaluator)
+    if not row.call.startswith("torch.utils.data.") or not _collates_arrays(site, walker):
+        return made
+    walker.stop("its batches are NumPy arrays, which are not shared; what else they may hold is unknown", site.span)
+    return made._replace(processes=Found(0, False, ()))
+
+
+def _collates_arrays(site: Site, walker: Walker) -> bool:
+    """Whether the repository's function that makes the batches of a loader makes arrays of NumPy and no tensors.
+
+    https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading: what is no tensor is pickled.
+    """
+    given = next((keyword.value for keyword in site.node.keywords if keyword.arg == "collate_fn"), None)
+    name = dotted(given).rpartition(".")[2] if isinstance(given, ast.Name | ast.Attribute) else ""
+    if not name:
+        return False
+    modules = [one for one in walker.modules.loaded.values() if one is not None]
+    having = [one.path for one in modules if f"def {name}(" in one.source.text]
+    loaded = [one for one in map(walker.modules.load_whole, having) if one is not None]
+    named = [node for one in loaded for node in one.module.nodes if getattr(node, "name", "") == name]
+    return bool(named) and all(isinstance(node, ast.FunctionDef) and makes_arrays(node) for node in named)
 
 
 def _has_more(module: Module, *, named: bool) -> bool:

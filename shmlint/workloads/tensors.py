@@ -116,6 +116,19 @@ def reads_items(module: Module) -> bool:
     return any(_OPENS.search(dotted(call.func)) for call in calls)
 
 
+def makes_arrays(function: ast.FunctionDef) -> bool:
+    """Whether a function that makes batches puts arrays of NumPy together, and makes no tensors of them."""
+    names = {dotted(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
+    return not names.isdisjoint(_STACKS) and _MAKES_TENSORS.isdisjoint(name.rpartition(".")[2] for name in names)
+
+
+_STACKS = frozenset(f"{package}.{name}" for package in ("np", "numpy") for name in ("stack", "concatenate", "array"))
+_MAKES_TENSORS = frozenset(
+    {"from_numpy", "tensor", "as_tensor", "Tensor", "FloatTensor", "LongTensor", "IntTensor", "ByteTensor",
+     "BoolTensor", "default_collate", "collate", "pad_sequence", "to_tensor", "ToTensor", "map_structure", "tree_map"}
+)  # fmt: skip
+
+
 def classes_of_datasets(module: Module) -> list[ast.ClassDef]:
     """The classes of a module that make items."""
     owners = (node for node in module.nodes if isinstance(node, ast.ClassDef))

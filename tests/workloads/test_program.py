@@ -427,3 +427,26 @@ def test_items_of_one_dataset_say_nothing_of_another(tmp_path: Path, classes: st
     code += "for x in DataLoader(Small(), batch_size=8, num_workers=4):\n    print(x)\n"
     files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": code}
     assert need(tmp_path, files).verdict == verdict
+
+
+COLLATE = "class Data:\n    @staticmethod\n    def join(items):\n        return {%s}\n"
+
+
+@table(
+    "made, verdict",
+    [
+        ("'a': np.stack(items), 'n': len(items)", "unknown"),
+        ("'a': np.concatenate(items)", "unknown"),
+        ("'a': torch.from_numpy(np.stack(items))", "likely"),
+        ("'a': torch.stack(items)", "likely"),
+        ("'a': items", "likely"),
+    ],
+)
+def test_batches_of_arrays_are_not_shared(tmp_path: Path, made: str, verdict: str) -> None:
+    code = "import torch, numpy as np\nfrom data import Data\nfrom torch.utils.data import DataLoader\ndata = Data()\n"
+    code += "for x in DataLoader(data, batch_size=8, num_workers=4, collate_fn=data.join):\n    print(x)\n"
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": code}
+    files["data.py"] = f"import numpy as np\nimport torch\n{COLLATE % made}"
+    found = need(tmp_path, files)
+    assert found.verdict == verdict
+    assert ("NumPy arrays" in found.stopped) == (verdict == "unknown")
