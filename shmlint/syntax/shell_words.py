@@ -420,9 +420,9 @@ class WordReader:
         plain = self.tree.raw(command) == "cat" and len(redirects) == 1 and redirects[0].type == "heredoc_redirect"
         only = plain and all(child.type.startswith("heredoc_") for child in redirects[0].named_children)
         body = self._body(redirects[0]) if only else None
-        if body is None or self.tree.raw(redirects[0]).startswith("<<-"):
-            return None
-        text = self.tree.raw(body[0])
+        text = self.tree.raw(body[0]) if body is not None else ""
+        if body is None or (self.tree.raw(redirects[0]).startswith("<<-") and re.search(r"(?m)^\t", text) is not None):
+            return None  # tabs that the shell takes away
         return *body, self.tree.char(body[0].end_byte) - (len(text) - len(text.rstrip("\n")))
 
     def _literal(self, buffer: Buffer, start: int, end: int) -> None:

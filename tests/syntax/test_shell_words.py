@@ -53,6 +53,7 @@ def test_words(text: str, expected: list[str]) -> None:
         ("A=1\nX=$(cat <<E\n$A \\$b\nE\n)\ndocker run \"$X\"\n", "1 $b"),
         ("X=$(cat <<E\n--gpus \\\"device=0,1\\\"\nE\n)\ndocker run \"$X\"\n", "--gpus \\\"device=0,1\\\""),
         ("docker run \"x$(cat <<E\na\nE\n)y\"\n", "xay"),
+        ("docker run \"$(cat <<-E\na\n  b\nE\n)\"\n", "a\n  b"),
         # The shell makes words of it, or another command prints something else.
         ("docker run $(cat <<E\na\nE\n)\n", None),
         ("docker run \"$(cat f <<E\na\nE\n)\"\n", None),
