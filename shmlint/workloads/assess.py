@@ -16,7 +16,7 @@ from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.number import whole_number
-from shmlint.workloads.by_knowledge import by_knowledge, gpu_count
+from shmlint.workloads.by_knowledge import by_knowledge, collectives, gpu_count, nccl
 from shmlint.workloads.case import Case, asked_for, examine, is_shown, likely, unknown
 from shmlint.workloads.commands import (
     flatten,
@@ -352,21 +352,12 @@ def _variables(case: Case) -> Need | None:
         ranks = whole_number(value.known or "") if name in _RANKS else None
         if ranks is not None and 1 < ranks <= _MOST_RANKS and gpu_count(case.launch) != 1:
             need = likely(case, "its variables ask for several ranks", Evidence(f"{name}: {ranks} ranks", value.span))
-            return need._replace(mechanisms=_of_ranks(case.launch, ranks, need.evidence))
+            known = (nccl(ranks, need.evidence),) if collectives(case.launch) else ()
+            return need._replace(mechanisms=known)
         if name.startswith("RAY_") and not _joins_ray(case.launch):
             why = "its variables configure Ray, which keeps its object store in shared memory"
             return likely(case, why, Evidence(f"sets {name}", value.span))
     return None
-
-
-def _of_ranks(launch: Launch, ranks: int, told: tuple[Evidence, ...]) -> tuple[Mechanism, ...]:
-    """What ranks that variables ask for exchange through NCCL; on other accelerators that is not known."""
-    from shmlint.workloads.by_knowledge import NCCL_SOURCE, collectives
-    from shmlint.workloads.mechanisms import nccl_estimate
-
-    if collectives(launch) != "NCCL":
-        return ()
-    return (Mechanism("nccl", nccl_estimate(ranks), "estimated", f"{ranks} ranks", told, NCCL_SOURCE),)
 
 
 _RANKS = frozenset(

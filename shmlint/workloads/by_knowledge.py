@@ -168,6 +168,13 @@ def collectives(launch: Launch) -> str:
     return {"": "NCCL", "NVIDIA": "NCCL", "AMD": "RCCL"}.get(launch.gpu.accelerator, "")
 
 
+def nccl(ranks: int, told: tuple[Evidence, ...]) -> Mechanism:
+    """What NCCL puts into /dev/shm for ranks of one host."""
+    from shmlint.workloads.mechanisms import nccl_estimate
+
+    return Mechanism("nccl", nccl_estimate(ranks), "estimated", f"{ranks} ranks", told, NCCL_SOURCE)
+
+
 def queues(server: str, workers: int, launch: Launch, span: Span | None) -> tuple[Mechanism, ...]:
     """The message queues of an inference server's workers, which come on top of NCCL's buffers."""
     from shmlint.workloads.mechanisms import VLLM_BROADCAST, sglang_terms, total, vllm_terms

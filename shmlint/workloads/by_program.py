@@ -11,13 +11,20 @@ from shmlint.model.finding import Basis, Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need, Step, Verdict
 from shmlint.model.source import Span
-from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, NCCL_SOURCE, by_knowledge, collectives, gpu_count, queues
+from shmlint.workloads.by_knowledge import (
+    DATALOADER_SOURCE,
+    NCCL_SOURCE,
+    by_knowledge,
+    collectives,
+    gpu_count,
+    nccl,
+    queues,
+)
 from shmlint.workloads.commands import names_training, read_ranks
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.mechanisms import (
     RAY_SHARE,
     batches_at_once,
-    nccl_estimate,
     share_term,
 )
 from shmlint.workloads.program import Entry, Findings, Program, Ran
@@ -172,7 +179,7 @@ def _connected(entry: Entry, reading: Reading, ranks: int | None, launch: Launch
     if ranks is None or ranks < 2 or not collectives(launch):
         return []
     told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)
-    return [(_nccl(ranks, (told,)), entry.certain and not entry.guessed)]
+    return [(nccl(ranks, (told,)), entry.certain and not entry.guessed)]
 
 
 def _may_join(reading: Reading) -> bool:
@@ -411,7 +418,7 @@ def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
             return Mechanism("nccl", None, "estimated", because, (told,), NCCL_SOURCE)
     if asked is None or asked < 2 or (isinstance(count, int) and count < 2):
         return None
-    return _nccl(asked, (Evidence(f"{asked} ranks", span),))
+    return nccl(asked, (Evidence(f"{asked} ranks", span),))
 
 
 def _spawned(call: Call, reading: Reading, launch: Launch) -> Mechanism | None:
@@ -435,10 +442,6 @@ def _devices(value: object) -> int | None:
         return len(value)
     nodes = [_devices(node) for node in value]
     return max((node for node in nodes if node is not None), default=None) if None not in nodes else None
-
-
-def _nccl(ranks: int, told: tuple[Evidence, ...]) -> Mechanism:
-    return Mechanism("nccl", nccl_estimate(ranks), "estimated", f"{ranks} ranks", told, NCCL_SOURCE)
 
 
 def _need(found: list[tuple[Mechanism, bool]], room: int) -> Need | None:
