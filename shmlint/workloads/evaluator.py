@@ -326,7 +326,7 @@ class Evaluator:
         if last in ("copy", "deepcopy"):
             inner = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else None
             return self._mapping(inner, scope, depth + 1)
-        if last not in SETTINGS_CLASSES and dotted(node.func) != "OmegaConf.create":
+        if last not in SETTINGS_CLASSES and not scope.full_name(node.func).endswith("OmegaConf.create"):
             return self._returned_mapping(node, scope, depth)
         found = DictValue({}, True)
         for argument in node.args[:1]:
@@ -341,12 +341,10 @@ class Evaluator:
         key = id(node), id(scope.function)
         if key not in self._returned:
             self._returned[key] = DictValue({}, False)  # one that rests on itself is unknown
-            functions = self.functions(node.func, scope)
-            function, inner = functions[0] if len(functions) == 1 else (None, scope)
-            plain = isinstance(function, ast.FunctionDef) and not function.decorator_list
-            values = results(function, lambda test: None) if isinstance(function, ast.FunctionDef) and plain else []
-            if len(values) == 1:
-                self._returned[key] = self._mapping(values[0], inner, depth + 1)
+            called = self._called_function(node, scope)
+            values = results(called[0], lambda test: None) if called is not None else []
+            if called is not None and len(values) == 1:
+                self._returned[key] = self._mapping(values[0], called[1], depth + 1)
         return self._returned[key]
 
     def _given(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
@@ -479,6 +477,13 @@ class Evaluator:
         if found is not None and isinstance(found[0], Function):
             return [(found[0], found[1]._replace(function=found[0]))]
         return self._methods_of(called, scope) if isinstance(called, ast.Attribute) else []
+
+    def _called_function(self, node: ast.Call, scope: Scope) -> tuple[ast.FunctionDef, Scope] | None:
+        """The only function of the repository that a call may run; None where a decorator may make another of it."""
+        functions = self.functions(node.func, scope)
+        function, inner = functions[0] if len(functions) == 1 else (None, scope)
+        plain = isinstance(function, ast.FunctionDef) and not function.decorator_list
+        return (function, inner) if plain and isinstance(function, ast.FunctionDef) else None
 
     def _methods(self, name: str, scope: Scope) -> list[tuple[Function, Scope]]:
         own = next((found for owned in self.lineage.above(scope) if (found := _method(name, *owned)) is not None), None)
@@ -1029,10 +1034,10 @@ class Evaluator:
 
     def _of_function(self, node: ast.Call, scope: Scope, depth: int, parameters: bool) -> Found:
         """The number that a function of the repository returns; the largest where nobody knows which."""
-        functions = self.functions(node.func, scope)
-        function, inner = functions[0] if len(functions) == 1 else (None, scope)
-        if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+        called = self._called_function(node, scope)
+        if called is None:
             return NOTHING
+        function, inner = called
 
         def value(part: ast.expr) -> Found:
             return self.value(part, inner, depth + 1, parameters=parameters)
