@@ -53,7 +53,7 @@ def inside(launch: Launch, repository: Repository) -> list[Inside]:
     holder = _holder(launch)
     found = [
         one
-        for commands in _commands_of(source.path, _EXEC, repository.workspace)
+        for commands in _commands_of(source.path, "exec", repository.workspace)
         for command in commands if command.span.start > launch.span.end and command.when != "never"
         if (one := _of(command, launch, holder)) is not None
     ]  # fmt: skip
@@ -98,7 +98,7 @@ def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
     if not own and not re.search(_ENTERS, source.text[launch.span.end :]):
         return
     holder = _holder(launch)
-    for commands in _commands_of(source.path, _RUN if own else _EXEC, repository.workspace):
+    for commands in _commands_of(source.path, "run" if own else "exec", repository.workspace):
         at = bisect_right(commands, launch.span.end, key=lambda command: command.span.start)
         before = commands[max(at - _AROUND, 0) : at]
         entered = own and any(command.span.start <= launch.span.start < command.span.end for command in before)
@@ -117,21 +117,20 @@ def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
 
 _AROUND = 5
 """Commands before a place among which is the one around it."""
-_EXEC: Key[tuple[tuple[Command, ...], ...]] = Key("commands of the scripts that have `exec`")
-_RUN: Key[tuple[tuple[Command, ...], ...]] = Key("commands of the scripts that have `run`")
+_COMMANDS: dict[str, Key[tuple[tuple[Command, ...], ...]]] = {
+    word: Key(f"commands of the scripts that have `{word}`") for word in ("exec", "run")
+}
 
 
-def _commands_of(
-    path: str, key: Key[tuple[tuple[Command, ...], ...]], workspace: Workspace
-) -> tuple[tuple[Command, ...], ...]:
+def _commands_of(path: str, word: str, workspace: Workspace) -> tuple[tuple[Command, ...], ...]:
     """The commands of each script in a file that has a word; read once in a run, because each launch in it asks."""
     from shmlint.formats import scripts
 
     def read(files: Workspace) -> tuple[tuple[Command, ...], ...]:
-        parts = scripts(files.source(path), files, "exec" if key is _EXEC else "run")
-        return tuple(tuple(sorted(part.commands, key=lambda command: command.span.start)) for part in parts or ())
+        parts = scripts(files.source(path), files, word) or ()
+        return tuple(tuple(sorted(part.commands, key=lambda command: command.span.start)) for part in parts)
 
-    return workspace.once(key, path, read)
+    return workspace.once(_COMMANDS[word], path, read)
 
 
 def is_detached(launch: Launch) -> bool:
