@@ -138,6 +138,7 @@ LACKING: Mapping[str, Callable[[], str]] = {
     "yaml_in_c": lambda: _module("_ruamel_yaml"),
     # Systems and rights.
     "posix": _if(POSIX, "this is not a POSIX system"),
+    "linux": _if(sys.platform == "linux", "elsewhere one process checks all launches"),
     "byte_names": _if(sys.platform == "linux", "file names have to be Unicode"),
     "links": _links,
     "attributes": _attributes,

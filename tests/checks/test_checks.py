@@ -17,7 +17,7 @@ from tests.table import table
 # Newer Pythons warn where the runner of these tests has threads.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
-    pytest.mark.skipif("sys.platform != 'linux'", reason="elsewhere one process checks all launches"),
+    pytest.mark.needs("linux"),
 ]
 
 LOADER = "import torch\nloader = torch.utils.data.DataLoader([], num_workers=2)\n"
