@@ -75,3 +75,13 @@ def test_variables_that_ask_for_ranks(tmp_path: Path, variable: str, gpus: str, 
     found = need(tmp_path, {"README.md": page})
     assert found.verdict == ("likely" if ranks else "unknown")
     assert [mechanism.because for mechanism in found.mechanisms] == ([f"{ranks} ranks"] if ranks else [])
+
+
+@table(
+    "gpus, ranks",
+    [("--device /dev/kfd --device /dev/dri", ["4 ranks"]), ("--runtime habana -e HABANA_VISIBLE_DEVICES=all", [])],
+)
+def test_ranks_of_variables_on_other_accelerators(tmp_path: Path, gpus: str, ranks: list[str]) -> None:
+    found = need(tmp_path, {"run.sh": f"docker run {gpus} -e MPSIZE=4 own/tool:1\n"})
+    assert found.verdict == "likely"
+    assert [mechanism.because for mechanism in found.mechanisms] == ranks
