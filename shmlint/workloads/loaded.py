@@ -96,8 +96,12 @@ def _inner(node: ast.AST) -> Iterator[ast.AST]:
         value = getattr(node, field, None)
         if type(value) is list:
             yield from (item for item in value if isinstance(item, ast.AST) and type(item) is not ast.Constant)
-        elif isinstance(value, ast.expr | ast.arguments | ast.arg):
+        elif isinstance(value, _EXPRESSIONS):
             yield value
+
+
+_EXPRESSIONS = (ast.expr, ast.arguments, ast.arg)
+"""Not their union, which would be made anew for each of many nodes."""
 
 
 def _settings(node: ast.Dict) -> Iterator[tuple[ast.Call, str]]:

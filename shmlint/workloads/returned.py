@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
+from shmlint.syntax.python import inner, walk
+
 _MOST = 20
 """Values that a function may return before nothing is said of it."""
 _DEEPEST = 50
@@ -27,7 +29,7 @@ def results(function: ast.FunctionDef, holds: Callable[[ast.expr], bool | None])
 
 @lru_cache(1024)
 def _is_generator(function: ast.FunctionDef) -> bool:
-    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(function))
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in walk(function))
 
 
 def _follow(
@@ -56,5 +58,7 @@ def _within(statement: ast.stmt) -> Iterator[ast.AST]:
     pending: list[ast.AST] = [statement]
     for node in pending:  # grows while it is walked
         yield node
-        inner = ast.iter_child_nodes(node)
-        pending += (child for child in inner if not isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef))
+        pending += (child for child in inner(node) if type(child) not in _FUNCTIONS)
+
+
+_FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
