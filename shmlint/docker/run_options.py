@@ -421,7 +421,7 @@ class _OptionReader:
 def _one_of(word: Word, engine: Binary, verb: Verb) -> Sequence[Option]:
     """The request for GPUs that a variable holds in some branches, where it holds nothing else in any.
 
-    A script that asks for all GPUs in some cases is read as it runs in these.
+    A script that asks for all GPUs in some cases is read as it runs in these; in others it may ask for some of them.
     """
     values = word.unknown.values if word.unknown is not None and word.options and word.maybe_many else ()
     if not any(values) or re.fullmatch(r"\$\{?\w+\}?", word.text) is None:
@@ -431,10 +431,17 @@ def _one_of(word: Word, engine: Binary, verb: Verb) -> Sequence[Option]:
         reader = _OptionReader([Word(text) for text in value], engine, verb)
         reader.read()
         found.append([(option.name, option.value) for option in reader.options])
-        if reader.unknown or reader.image or not found[-1] or not all(map(_asks_for_all, found[-1])):
+        if reader.unknown or reader.image or not found[-1] or not all(map(_asks_for_gpus, found[-1])):
             return ()
-    first = min(found, key=lambda options: options[0][0] != "--gpus")
+    every = [options for options in found if all(map(_asks_for_all, options))]
+    if not every:
+        return ()
+    first = min(every, key=lambda options: options[0][0] != "--gpus")
     return [Option(name, value, word, word, in_branches=True) for name, value in first]
+
+
+def _asks_for_gpus(option: tuple[str, str | None]) -> bool:
+    return option[0] == "--gpus" or _asks_for_all(option)
 
 
 def _asks_for_all(option: tuple[str, str | None]) -> bool:

@@ -550,7 +550,7 @@ def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_rol
     lengthens = made.append or made.lengthens
     held = _added(state, made, value) if lengthens else _values(state, value)
     unsure = Cause("one branch", name, values=held)
-    own = _without_itself(name, value) if lengthens and made.loop and isinstance(state, Buffer) else value
+    own = _without_itself(name, value) if lengthens and isinstance(state, Buffer) else value
     harmless = has_role or (is_harmless(own) and (lengthens or isinstance(state, Cause) or is_harmless(state)))
     glued = lengthens and isinstance(state, Buffer) and _is_glued(state, made, value)
     # An array that may hold anything before the image holds options.
@@ -566,14 +566,20 @@ def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_rol
         longer.unknown = list(state.unknown)  # each may still be several words
         longer.add(" ")
     longer.add_unknown(word.text, (), unsure, True)
-    kept = isinstance(state, Buffer) and lengthens and bool(state.unknown) and not state.harmless
+    kept = isinstance(state, Buffer) and lengthens and bool(state.unknown) and not _is_judged(name, state)
     longer.harmless = harmless and not kept
     longer.options = options
     return longer
 
 
+def _is_judged(name: str, state: Buffer) -> bool:
+    """Whether what a variable holds is harmless, which was judged before where branches may have added to it."""
+    own = any((because.kind, because.name) == ("one branch", name) for _, _, because, _ in state.unknown)
+    return state.harmless if own else state.harmless or is_harmless(state)
+
+
 def _without_itself(name: str, value: Value) -> Value:
-    """What a loop adds to a variable each time, without what the variable held: that is what was added before."""
+    """A value that lengthens a variable, without what branches before may have added: that was judged there."""
     if not isinstance(value, Buffer):
         return value
     rest = Buffer()
@@ -614,13 +620,18 @@ def _values(*held: State | None) -> tuple[str, ...]:
         if not isinstance(state, Buffer) or len(state.chars) > _LONGEST_VALUE:
             return ()
         texts: tuple[str, ...] = ("".join(state.chars),)
-        if state.unknown:
+        if state.unknown and not _is_option(state):
             start, end, because, _ = state.unknown[0]
             texts = because.values if (start, end) == (0, len(state.chars)) else ()
         found.update(dict.fromkeys(texts))
         if not texts:
             return ()
     return tuple(found)
+
+
+def _is_option(value: Buffer) -> bool:
+    """Whether a value is an option for GPUs of which only the end is not known: ``--gpus device=$1``."""
+    return re.fullmatch(r"\s*--gpus[ =]\"?device=\$\{?\w+\}?\"?\s*", "".join(value.chars)) is not None
 
 
 _LONGEST_VALUE = 80

@@ -667,8 +667,15 @@ def unwrapped(words: Sequence[str]) -> tuple[str, ...]:
             at = next(i for i, w in enumerate(left) if i and (is_python(w.rpartition("/")[2]) or w == "torchrun"))
             left = left[at:]
         else:
-            return left
+            return _with_single_options(left) if is_python(program) else left
     return left
+
+
+def _with_single_options(words: tuple[str, ...]) -> tuple[str, ...]:
+    """A command of Python whose short options stand each for itself: ``-um train`` is ``-u -m train``."""
+    if len(words) < 3 or re.fullmatch(r"-[BEIOPRSbdisuvqx]+[cm]", words[1]) is None:
+        return words
+    return (words[0], words[1][:-1], f"-{words[1][-1]}", *words[2:])
 
 
 def _behind(words: tuple[str, ...], takes: frozenset[str]) -> tuple[str, ...]:

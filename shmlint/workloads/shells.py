@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from shmlint.docker.sizes import soft_limit
 from shmlint.files.read import normal
@@ -215,8 +216,10 @@ def _is_without_files(case: Case) -> bool:
 
 
 def _is_held(ran: Ran, repository: Repository) -> bool:
-    """Whether the repository has the script that a command of a page runs."""
+    """Whether the repository has the script, or the module, that a command of a page runs."""
     scripts = [word for word in ran.words[:3] if word.endswith((".sh", ".py"))]
+    modules = [word for before, word in pairwise(ran.words[:4]) if before == "-m"]
+    scripts += [f"{module.replace('.', '/')}{end}" for module in modules for end in (".py", "/__main__.py")]
     folders = (os.path.dirname(ran.span.path) if ran.span is not None else "", repository.root)
     return any(repository.is_file(normal(os.path.join(folder, name))) for folder in folders for name in scripts)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.python import EMPTY, dotted
@@ -75,7 +76,7 @@ def _is_silent(found: Sequence[Signs], names: set[str], repository: Repository) 
     mapped = any(one.mapped for one in looked)
     if (mapped and any(one.reads for one in looked)) or lacks_code(unknown, repository):
         return False
-    if any(one.workers for one in found) and (mapped or any(one.loads for one in looked)):
+    if _may_have_workers(found) and (mapped or any(one.loads for one in looked)):
         return False
     starting = unknown & starters()
     if (unknown and trains and not steps) or (starting and (trains or any(one.validates for one in found))):
@@ -84,8 +85,18 @@ def _is_silent(found: Sequence[Signs], names: set[str], repository: Repository) 
     return works and starting <= _ASKED and not FRAMEWORKS.union(_ASKED).isdisjoint(imported)
 
 
+def _may_have_workers(found: Sequence[Signs]) -> bool:
+    """Whether the numbers of workers that files give each other are not all 0, or come from elsewhere."""
+    given = frozenset().union(*(one.workers for one in found))
+    return "some" in given or ("passed" in given and "none" not in given)
+
+
 _ASKED = frozenset({"ultralytics", "pyannote"})
 """Packages that start workers where they train, validate or tune, and whose models work in one process else."""
+
+
+Workers = Literal["none", "some", "passed"]
+"""A number of workers that is written there, 0 or another one or not known, or that comes from elsewhere."""
 
 
 class Signs(NamedTuple):
@@ -94,8 +105,8 @@ class Signs(NamedTuple):
     looked: Looked
     certain: bool
     """It gives something workers, joins ranks, or starts processes that share data."""
-    workers: bool
-    """It names a number of workers, which a loader elsewhere may get."""
+    workers: frozenset[Workers]
+    """The numbers of workers that it names, which a loader elsewhere may get."""
     validates: bool
     """It calls what may validate or tune a model."""
 
@@ -111,13 +122,17 @@ def signs(path: str, repository: Repository) -> Signs | None:
     certain = certain or not lasts.isdisjoint(_STARTS) or any(map(_is_process, looked.called))
     module = module_of(path, source.text) if said else EMPTY
     if module is None:  # its words alone tell
-        return Signs(looked, certain or names_workers(said), False, False)
+        return Signs(looked, certain or names_workers(said), frozenset(), False)
     calls = [node for node in module.nodes if isinstance(node, ast.Call)]
     certain = certain or any(map(_gives_workers, calls))
     validates = not lasts.isdisjoint(_VALIDATES)
-    return Signs(looked, certain, names_workers(said), validates)
+    if not names_workers(source.text):
+        return Signs(looked, certain, frozenset(), validates)
+    workers = frozenset(_named_workers(module.tree)) if module.tree.body else _SOME
+    return Signs(looked, certain, workers, validates)
 
 
+_SOME: frozenset[Workers] = frozenset({"some"})
 _VALIDATES = frozenset({"val", "tune", "benchmark"})
 _STARTS = frozenset(
     {
@@ -151,7 +166,50 @@ def _gives_workers(node: ast.Call) -> bool:
     if name.rpartition(".")[2].startswith(("add_argument", "query", "ThreadPool")) or name.endswith("uvicorn.run"):
         return False
     given = (keyword.value for keyword in node.keywords if keyword.arg and re.fullmatch(_WORKERS, keyword.arg))
-    return any(not (isinstance(value, ast.Constant) and not value.value) for value in given)
+    return any(_workers_in(value) == "some" for value in given)
 
 
+def _named_workers(tree: ast.Module) -> Iterator[Workers]:
+    """The numbers of workers that a module gives names, options, keys and calls."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if dotted(node.func).rpartition(".")[2] in ("add_argument", "add_option", "option"):
+                option = any(_is_named_so(name) for name in node.args)
+                given = [keyword.value for keyword in node.keywords if keyword.arg == "default"]
+                if option:
+                    yield _workers_in(given[0]) if given else "some"
+            else:
+                yield from (_workers_in(k.value) for k in node.keywords if k.arg and _NAME.fullmatch(k.arg))
+        elif isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            yield from (_workers_in(value) for key, value in pairs if key is not None and _is_named_so(key))
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (_workers_in(node.value) for target in targets if _is_named_so(target))
+        elif isinstance(node, ast.arguments):
+            names = [*node.posonlyargs, *node.args]
+            named = [*zip(reversed(names), reversed(node.defaults), strict=False)]
+            named += ((name, value) for name, value in zip(node.kwonlyargs, node.kw_defaults, strict=True) if value)
+            yield from (_workers_in(value) for name, value in named if _NAME.fullmatch(name.arg))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _IN_TEXT.search(node.value):
+            yield "some"
+
+
+def _workers_in(value: ast.expr) -> Workers:
+    if isinstance(value, ast.Constant):
+        return "none" if value.value == 0 else "some"
+    return "passed" if _is_named_so(value) else "some"
+
+
+def _is_named_so(node: ast.expr) -> bool:
+    """Whether a name, an attribute, an item or an option is called workers."""
+    if isinstance(node, ast.Subscript):
+        node = node.slice
+    name = node.value if isinstance(node, ast.Constant) else dotted(node).rpartition(".")[2]
+    return isinstance(name, str) and _NAME.fullmatch(name.lstrip("-").replace("-", "_")) is not None
+
+
+_IN_TEXT = re.compile(r"workers[ =\"':]{1,5}[1-9$]")
+"""Workers in a command, or in a text of settings."""
+_NAME = re.compile(r"(?!max_)(?:\w+_)?workers", re.IGNORECASE)
 _WORKERS = r"(?!max_)(?:\w+_)?workers|(?:\w+_)?distributed|(?:data|model|tensor|pipeline)_parallel\w*"

@@ -92,6 +92,9 @@ def test_words_that_say_nothing_of_loaders_or_ranks(tmp_path: Path, name: str, t
     assert need(tmp_path, files).verdict == verdict
 
 
+HANDED = "from torch.utils.data import DataLoader\ndef made(d, num_workers): DataLoader(d, num_workers=num_workers)\n"
+
+
 @table(
     "name, text, verdict",
     [
@@ -101,6 +104,16 @@ def test_words_that_say_nothing_of_loaders_or_ranks(tmp_path: Path, name: str, t
         ("ask.py", "import ultralytics\nultralytics.YOLO('n.pt').track('a.mp4')\n", "unknown"),
         ("net.py", "import unheard_of\nbatch(workers=0).backward()\nworld_size = 1\n", "unknown"),
         ("size.yaml", "size: 4\n", "unknown"),
+        # A number of workers that is 0 wherever it is written.
+        ("ask.py", f"{HANDED}def fit(data, num_workers=0): return made(data, num_workers)\n", "unknown"),
+        ("ask.py", f"{HANDED}made(data, num_workers)\n", "likely"),
+        ("ask.py", f"{HANDED}def fit(data, num_workers=2): return made(data, num_workers)\n", "likely"),
+        ("ask.py", f"{HANDED}def fit(data, *, num_workers=None): return made(data, num_workers)\n", "likely"),
+        ("ask.py", f"{HANDED}made(data, {{'num_workers': 0}}['num_workers'])\n", "unknown"),
+        ("ask.py", f"{HANDED}cli.add_argument('--num-workers', type=int, default=0)\n", "unknown"),
+        ("ask.py", f"{HANDED}cli.add_argument('--num-workers', type=int)\n", "likely"),
+        ("ask.py", f"{HANDED}num_workers = os.cpu_count()\nnum_workers = 0\n", "likely"),
+        ("ask.py", f"{HANDED}num_workers = 0\nhelp = 'fit --num_workers 4'\n", "likely"),
         # Signs: workers, ranks, processes, and what may train with workers of its own.
         ("ask.py", "load(num_workers=4)\n", "likely"),
         ("ask.py", "from torch.utils.data import DataLoader\nNUM_WORKERS = 4\nDataLoader(d)\n", "likely"),
