@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 
-DEFAULTS = ("/etc/supervisord.conf", "/etc/supervisor/supervisord.conf", "supervisord.conf", "etc/supervisord.conf")
-"""Where supervisord looks for its configuration (http://supervisord.org/configuration.html)."""
+DEFAULTS = (
+    "/etc/supervisord.conf", "/etc/supervisor/supervisord.conf", "supervisord.conf", "etc/supervisord.conf",
+    "/etc/supervisor/conf.d/*.conf",
+)  # fmt: skip
+"""Where supervisord looks for its configuration (http://supervisord.org/configuration.html), and what the one of
+Debian's package includes (its debian/supervisord.conf)."""
 _SECTION = re.compile(r"^\[([^\]\n]+)\]", re.M)
 _SETTING = re.compile(r"^(\w+)[ \t]*[=:][ \t]*([^\n]*(?:\n[ \t]+[^\n]+)*)", re.M)
 _MOST = 100

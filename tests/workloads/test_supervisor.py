@@ -44,3 +44,13 @@ def test_programs_of_supervisord(tmp_path: Path, configuration: str, part: str, 
         "etc/parts/x.conf": part,
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+def test_the_directory_that_debians_configuration_includes(tmp_path: Path) -> None:
+    volumes = "    volumes: [./parts:/etc/supervisor/conf.d]\n"
+    files = {
+        "compose.yaml": compose("/usr/bin/supervisord", volumes), "Dockerfile": DOCKERFILE, "train.py": LOADER,
+        "parts/x.conf": "[program:x]\ncommand=python /app/train.py\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == "needed"
+    assert need(tmp_path, {**files, "parts/x.conf": "[program:x]\ncommand=python gone.py\n"}).verdict == "unknown"
