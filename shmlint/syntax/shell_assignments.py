@@ -37,6 +37,8 @@ _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 _SETTING = _SETTERS | {"command", "builtin", ".", "source", "eval", "printf", "set"}
 """Commands that may set variables, or run one that does."""
 
+_SUBSTITUTION = re.compile(r"\$\([^()]*\)|`[^`]*`")
+"""A command whose output is put in: what is named inside is not added to."""
 _SETS = re.compile(r"(?:^[\"']?|[;&|\n]\s*|\bexport\s+)[A-Za-z_]\w*\+?=")
 """An assignment in a text that is evaluated."""
 
@@ -258,7 +260,8 @@ class AssignmentReader:
             return
         append = any(child.type == "+=" for child in node.children)
         raw = self.tree.raw(value) if value is not None else ""
-        lengthens = f"${name}" in raw or f"${{{name}" in raw
+        beside = _SUBSTITUTION.sub("", raw) if "(" in raw or "`" in raw else raw
+        lengthens = f"${name}" in beside or f"${{{name}" in beside
         loop, function = self.tree.loop_of(node), self.tree.function_of(node)
         made = Assignment(
             self.tree.end_of(node), self._once(value), append, branch, lengthens, function, self.tree.is_local(node),

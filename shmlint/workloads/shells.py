@@ -248,6 +248,8 @@ def _asks_for_processes(case: Case) -> bool:
     said, program = case.documented_commands, case.program
     if said is None or not said.need.mechanisms or said.workers_perhaps or case.torch is None:
         return False
+    if all(mechanism.id == "dataloader" and mechanism.bytes is None for mechanism in said.need.mechanisms):
+        return False  # the batches may be small
     if case.known.need.verdict == "not-needed":
         return False
     built = program.dockerfile is not None and not program.namesake

@@ -155,6 +155,12 @@ ELSE = "if a; then G={first}; else G={second}; fi\n"
         ("G=-d\nif a; then G=\"$G --gpus all\"; fi", True),
         ("if a; then G+=' --gpus all'; else G+=' --runtime=nvidia'; fi", True),
         ("G=\nif a; then G=\"$G --runtime=nvidia\"; if b; then exit 1; fi; else G=\"$G --gpus all\"; fi", True),
+        # In other branches it asks for some GPUs only.
+        ("G='--gpus all'\nwhile a; do case $1 in -g) G=\"--gpus device=$2\";; esac; shift; done", True),
+        (ELSE.format(first="--gpus=2", second="'--gpus all'"), True),
+        (ELSE.format(first="--gpus=1", second="'--gpus=2'"), None),
+        (ELSE.format(first="--gpus=all", second='"--gpus device=$1 --ipc=host"'), None),
+        (ELSE.format(first="--gpus=all", second='"--gpus device=$1 $2"'), None),
         # It may hold something else, or nobody knows what.
         (ELSE.format(first="--gpus=all", second="--shm-size=8g"), None),
         (ELSE.format(first="--gpus=all", second="'--gpus all --ipc=host'"), None),
@@ -172,6 +178,31 @@ def test_gpus_of_a_variable_that_holds_nothing_else_in_any_branch(before: str, r
     launch = one(f"{before}\ndocker run $G -it img")
     assert (launch.gpu.requested, launch.undecided is None) == (requested, requested is True)
     assert launch.gpu.in_branches is (requested is True)
+
+
+ADDED = 'if a; then V="$V {}"; fi\n'
+LOOP = "V=\nwhile read key value; do\n  {}\n  V=\"$V -e $key=$value\"\ndone\n"
+
+
+@table(
+    "before, decided",
+    [
+        (f'V="-v $A:/a"\n{ADDED.format("-v $B:/b")}{ADDED.format("-v $C:/c")}', True),
+        (f'V="-v $A:/a"\n{ADDED.format("-v $B:/b")}{ADDED.format("--shm-size $C")}{ADDED.format("-v $D:/d")}', False),
+        (f'V="--shm-size $A"\n{ADDED.format("-v $B:/b")}{ADDED.format("-v $C:/c")}', False),
+        (f'V="-v $A:/a $MORE"\n{ADDED.format("-v $B:/b")}', False),
+        (LOOP.format(":"), True),
+        (LOOP.format('value=$(echo "$value" | xargs)'), True),
+        (LOOP.format('value=`tr a b <<< "$value"`'), True),
+        (LOOP.format('V="$V $(cat more)"'), False),
+    ],
+)
+def test_options_that_branches_and_loops_add(before: str, decided: bool) -> None:
+    for text in (before, before.replace("V=", "VOLUME_MOUNTS=").replace("$V ", "$VOLUME_MOUNTS ")):
+        name = "VOLUME_MOUNTS" if "VOLUME_MOUNTS" in text else "V"
+        launch = one(f"{text}\ndocker run --gpus all ${name} img")
+        assert (launch.undecided is None) is decided
+        assert known(launch.image) == "img" or not decided
 
 
 RANKS = "pytorch/pytorch torchrun --nproc_per_node=4 train.py"
