@@ -110,7 +110,7 @@ def _parser(thread: int, mdx: bool) -> MarkdownIt:
     """A parser of the thread's own, which leaves what is inside of paragraphs: few of them have a command there."""
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"html": False}).disable("inline")
+    parser = MarkdownIt("commonmark", {"html": False}).disable(["inline", "html_block"])
     # MDX has no indented code: the children of its elements may be indented
     return parser.disable("code") if mdx else parser
 
