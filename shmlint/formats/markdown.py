@@ -262,16 +262,26 @@ def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:
             continue
         number = source.position(start).line
         item = _ITEM.match(launch[0]) is not None
-        if number > 1 and not item and not _parts_paragraphs(source.line_text(number - 1)):
+        before = source.line_text(number - 1) if number > 1 else ""
+        # Meant as code, without the empty line before it.
+        meant = not item and before.rstrip().endswith(":") and _is_indented(launch[0])
+        if not item and not meant and not _parts_paragraphs(before):
             continue
         lines = [(start, source.line_span(number)[1])]
-        while text[slice(*lines[-1])].rstrip().endswith("\\") and number < len(source.line_starts):
+        while number < len(source.line_starts) and (
+            text[slice(*lines[-1])].rstrip().endswith("\\") or (meant and _is_indented(source.line_text(number + 1)))
+        ):
             number += 1
             lines.append(source.line_span(number))
         behind = lines[-1][1]
         following = source.line_text(number + 1) if number < len(source.line_starts) else ""
-        if _parts_paragraphs(following) or (item and _ITEM.match(following)):
+        if meant or _parts_paragraphs(following) or (item and _ITEM.match(following)):
             yield Block("", ((launch.start("start"), lines[0][1]), *lines[1:]))
+
+
+def _is_indented(line: str) -> bool:
+    """Whether a line is indented as code is."""
+    return re.match(r"(?: {4}| {0,3}\t)\s*\S", line) is not None
 
 
 def _parts_paragraphs(line: str) -> bool:

@@ -45,6 +45,8 @@ def python_words(command: tuple[str, ...]) -> tuple[str, ...] | None:
         module = rest[at + 1] if len(rest) > at + 1 else ""
         if module in _RUNNERS:
             return _words_of_file(module, rest[at + 2 :])
+        if module in _GIVEN_SCRIPT:
+            return _words_of_script(rest[at + 2 :])
         if module not in _MODULE_LAUNCHERS:
             return None
         program, rest = _MODULE_LAUNCHERS[module], rest[at + 2 :]
@@ -109,6 +111,19 @@ _RUNNERS: dict[str, str] = {
     "fastapi": "", "bokeh": "serve", "panel": "serve", "solara": "run", "mesop": "", "kopf": "run", "litserve": "",
 }  # fmt: skip
 """Programs and modules that run a file of Python after the subcommand, here with the file's own arguments."""
+
+
+_GIVEN_SCRIPT = frozenset({"trainer.distribute", "TTS.bin.distribute"})
+"""Modules of Coqui that start the program behind ``--script`` on each of some GPUs, with all other words.
+
+https://github.com/coqui-ai/Trainer/blob/4c21e8636a4afd539f1b1818ebb104469337d733/trainer/distribute.py
+"""
+
+
+def _words_of_script(rest: tuple[str, ...]) -> tuple[str, ...]:
+    words = tuple(part for word in rest for part in (word.split("=", 1) if word.startswith("--script=") else [word]))
+    at = words.index("--script") if "--script" in words[:-1] else len(words)
+    return (*words[at + 1 : at + 2], *words[:at], *words[at + 2 :]) if at < len(words) else ()
 
 
 def _words_of_file(program: str, rest: tuple[str, ...]) -> tuple[str, ...] | None:

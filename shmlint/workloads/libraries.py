@@ -198,11 +198,15 @@ ROWS: tuple[Row, ...] = (
     Row("get_data_loader", "dataloader", "num_workers", -1, None, "batch_size", -1, None, (), _TTS, imported="TTS"),
     *(Row(name, "dataloader", "num_workers", -1, None, "batch_size", -1, None, (), _NEMO, imported="nemo")
       for name in ("setup_training_data", "setup_validation_data", "setup_test_data")),
-    *(Row(f"{package}.datasets.{module}build_dataloader", "dataloader", "workers_per_gpu", 2, None, "samples_per_gpu",
-          1, None, (), f"https://github.com/open-mmlab/{source}")
+    *(Row(f"{package}.datasets.{module}build_dataloader", "dataloader", "workers_per_gpu", 2, None,
+          "videos_per_gpu" if package == "mmaction" else "samples_per_gpu", 1, None, (),
+          f"https://github.com/open-mmlab/{source}")
       for package, source in (
           ("mmdet", "mmdetection/blob/v2.28.2/mmdet/datasets/builder.py#L87"),
           ("mmseg", "mmsegmentation/blob/v0.30.0/mmseg/datasets/builder.py#L90"),
+          ("mmaction", "mmaction2/blob/v0.24.1/mmaction/datasets/builder.py#L44"),
+          ("mmcls", "mmpretrain/blob/v0.25.0/mmcls/datasets/builder.py#L60"),
+          ("mmpose", "mmpose/blob/v0.29.0/mmpose/datasets/builder.py#L91"),
       ) for module in ("", "builder.")),
     Row("monai.data.DataLoader", "dataloader", "num_workers", 1, 0, "batch_size", -1, 1),
     Row("timm.data.create_loader", "dataloader", "num_workers", -1, 1, "batch_size", 2, None),

@@ -41,8 +41,9 @@ _QUIET_PACKAGES = frozenset(
         "torchio",
         # unsloth 2026.10.9
         "unsloth",
-        # mmdet 3.3.0, mmsegmentation 1.2.2
-        "mmdet", "mmseg",
+        # mmdet 3.3.0, mmsegmentation 1.2.2, mmpose 1.3.2 and 0.29.0, mmaction2 1.2.0 and 0.24.1, mmpretrain 1.2.0,
+        # mmcls 0.25.0, mmocr 1.0.1 and 0.6.3, mmyolo 0.6.0, mmdet3d 1.4.0, mmrotate 0.3.4
+        "mmdet", "mmseg", "mmpose", "mmaction", "mmpretrain", "mmcls", "mmocr", "mmyolo", "mmdet3d", "mmrotate",
     }
 )
 """Packages that are known beside those with rows, of which what is not loud is harmless."""
@@ -76,6 +77,18 @@ _LOUD = frozenset(
         # mmdet 3.3.0, and what trains or makes loaders in versions 1 and 2
         "mmdet.apis.train", "mmdet.apis.train_detector", "mmdet.datasets.api_wrappers", "mmdet.datasets.loader",
         "mmdet.datasets.build_dataloader", "mmdet.datasets.builder.build_dataloader", "mmdet.utils.benchmark",
+        # The same of others; retrieval has loaders of its own
+        *(f"{package}.{name}" for package in ("mmaction", "mmcls", "mmdet3d", "mmpose")
+          for name in ("apis.train", "apis.train_model", "datasets.build_dataloader",
+                       "datasets.builder.build_dataloader")),
+        *(f"{package}.apis.{name}" for package in ("mmocr", "mmrotate") for name in ("train", "train_detector")),
+        "mmaction.evaluation.functional.ava_utils", "mmaction.utils.get_shm_dir", "mmaction.utils.misc.get_shm_dir",
+        "mmdet3d.evaluation.functional.waymo_utils", "mmdet3d.evaluation.metrics.waymo_metric",
+        "mmocr.datasets.preparers", "mmocr.utils.track_parallel_progress_multi_args", "mmpretrain.apis.image_retrieval",
+        "mmpretrain.apis.multimodal_retrieval", "mmpretrain.ImageRetrievalInferencer",
+        *(f"mmpretrain.{name}RetrievalInferencer" for name in ("ImageToText", "TextToImage", "apis.Image",
+                                                               "apis.ImageToText", "apis.TextToImage")),
+        "mmpretrain.models.retrievers", "mmrotate.core.evaluation.eval_map", "mmrotate.core.eval_rbbox_map",
         # mmsegmentation 1.2.2, and what trains or makes loaders in version 0.30.0
         "mmseg.apis.train", "mmseg.apis.train_segmentor", "mmseg.datasets.build_dataloader",
         "mmseg.datasets.builder.build_dataloader",

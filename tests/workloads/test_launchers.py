@@ -231,3 +231,19 @@ def test_the_ranks_of_another_program_are_not_its_own(tmp_path: Path) -> None:
     command = "bash -c 'python train.py --batch-size 4; torchrun --nproc_per_node=8 other.py'"
     files = {"compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "train.py": LOADER, "other.py": "import os\n"}
     assert "8 ranks × (8" not in need(tmp_path, files).why
+
+
+@table(
+    "command, gpus, verdict",
+    [
+        ("python -m trainer.distribute --script train.py --gpus 0,1 --workers 8", "all", "needed"),
+        ("python -m trainer.distribute --gpus 0,1 --script=train.py --workers 8", "all", "needed"),
+        ("python -m trainer.distribute --gpus 0,1 --script train.py --workers 0", "all", "likely"),
+        ("python -m TTS.bin.distribute --script work.py", "all", "likely"),
+        ("python -m trainer.distribute --script", "all", "likely"),
+    ],
+)
+def test_a_module_that_is_given_its_script(tmp_path: Path, command: str, gpus: str, verdict: str) -> None:
+    started = f"docker build -t own .\ndocker run --gpus {gpus} own {command}\n"
+    files = {"go.sh": started, "Dockerfile": DOCKERFILE, "train.py": LOADER, "work.py": "print(1)\n"}
+    assert need(tmp_path, files).verdict == verdict
