@@ -12,6 +12,8 @@ from shmlint.workloads.values import Scope
 
 _ROOT = "/<repository>/"
 """Stands for the repository in a path; nothing above it is known."""
+_WORKING = "/<working directory>/"
+"""Stands for the directory in which the program is started."""
 _SAME = frozenset(
     {"abspath", "realpath", "normpath", "Path", "PurePath", "str", "fspath", "resolve", "absolute", "as_posix"}
 )
@@ -34,6 +36,12 @@ class ModulePaths(NamedModules):
             return ()
         return tuple(os.path.join(self._root, path.removeprefix(_ROOT)) for path in found)
 
+    def below_working(self, node: ast.expr, scope: Scope) -> str | None:
+        """The path that an expression is, from the working directory; None where it is another one, or several."""
+        found = [os.path.normpath(path) for path in self.written(node, scope)]
+        inside = len(found) == 1 and ANY not in found[0] and found[0].startswith(_WORKING)
+        return found[0].removeprefix(_WORKING) if inside else None
+
     def texts(self, node: ast.expr, scope: Scope, depth: int) -> Names:
         """The texts that an expression may be; ``.parents[1]`` is a directory two levels above a path."""
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "parents":
@@ -44,6 +52,8 @@ class ModulePaths(NamedModules):
 
     def _of_call(self, node: ast.Call, scope: Scope, depth: int) -> Names:
         name = scope.full_name(node.func)
+        if name in ("os.getcwd", "pathlib.Path.cwd"):
+            return (_WORKING,)
         last = name.rpartition(".")[2]
         method = node.func if isinstance(node.func, ast.Attribute) else None
         if last == "dirname" and len(node.args) == 1:

@@ -903,13 +903,27 @@ class Walker:
 
     def _composed(self, node: ast.Call, scope: Scope) -> None:
         """The configuration of a program that ``@hydra.main`` starts."""
-        given = {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}
-        folder, name = given.get("config_path") or ".", given.get("config_name") or "config"
-        for keyword in node.keywords:
-            if keyword.arg == "config_path" and not isinstance(keyword.value, ast.Constant):
-                found = ModulePaths(self.evaluator, self._repository.root).files(keyword.value, scope)
-                folder = os.path.relpath(found[0], os.path.dirname(scope.path) or ".") if len(found) == 1 else folder
-        self.options.compose(text_of(folder), text_of(name), scope.path)
+        given = dict(zip(("config_path", "config_name"), node.args, strict=False))
+        given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+        folder = self._folder(given["config_path"], scope) if "config_path" in given else None
+        name = self.evaluator.value(given["config_name"], scope).value if "config_name" in given else None
+        self.options.compose(folder or ".", name if isinstance(name, str) else "config", scope.path)
+
+    def _folder(self, node: ast.expr, scope: Scope) -> str | None:
+        """The directory that an expression is, from that of its file; None where it is not known.
+
+        Of the working directory it is known what it has: it is one of those around the program.
+        """
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, str) else None
+        paths = ModulePaths(self.evaluator, self._repository.root)
+        found = paths.files(node, scope)
+        below = paths.below_working(node, scope) if not found else None
+        if below is not None:
+            around = self._repository.above(os.path.dirname(self.entry.path) or ".")
+            places = (normal(os.path.join(folder, below)) for folder in around)
+            found = tuple(filter(self._repository.is_dir, places))[:1]
+        return os.path.relpath(found[0], os.path.dirname(scope.path) or ".") if len(found) == 1 else None
 
     def _loads(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """Code that is loaded by a name: an import like any other where the name is written there."""

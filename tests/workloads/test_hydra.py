@@ -54,16 +54,21 @@ FILES = {
 
 @table(
     "folder",
-    ['"conf"', "CONF", 'os.path.join(os.path.dirname(__file__), "conf")', 'str(Path(__file__).parent / "conf")'],
+    [
+        '"conf"', "CONF", 'os.path.join(os.path.dirname(__file__), "conf")', 'str(Path(__file__).parent / "conf")',
+        'str(Path.cwd() / "conf")', 'os.path.join(os.getcwd(), "conf")',
+    ],
 )
 def test_the_directory_of_the_configuration_is_put_together(tmp_path: Path, folder: str) -> None:
     code = "import os\nfrom pathlib import Path\nimport hydra\nfrom torch.utils.data import DataLoader\n"
     code += 'CONF = str(Path(__file__).resolve().parent / "conf")\n'
-    code += f'@hydra.main(version_base=None, config_path={folder}, config_name="fit")\ndef main(cfg):\n'
-    code += "    DataLoader(d, batch_size=cfg.data.batch_size, num_workers=cfg.data.num_workers)\nmain()\n"
-    files = {"compose.yaml": compose("python main.py"), "main.py": code, "Dockerfile": DOCKERFILE}
+    body = "\ndef main(cfg):\n"
+    body += "    DataLoader(d, batch_size=cfg.data.batch_size, num_workers=cfg.data.num_workers)\nmain()\n"
+    files = {"compose.yaml": compose("python main.py"), "Dockerfile": DOCKERFILE}
     files |= {"conf/fit.yaml": "defaults:\n  - data: many\n", "conf/data/many.yaml": FILES["conf/data/many.yaml"]}
-    assert need(tmp_path, files).verdict == "likely"
+    for given in (f"version_base=None, config_path={folder}, config_name='fit'", f"{folder}, 'fit.yaml'"):
+        main = f"{code}@hydra.main({given}){body}"
+        assert need(tmp_path, {**files, "main.py": main}).verdict == "likely"
 
 
 def verdict_of(directory: Path, lines: str, words: str = "", sets: str = "") -> str:
