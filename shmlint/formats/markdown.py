@@ -165,7 +165,7 @@ _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\+?=")
 
 def _is_shell(block: Block, text: str) -> bool:
     """Whether a block holds commands: by its language, and else by its first line."""
-    if block.language in _SHELL | _MAKE:
+    if _names_shell(block.language) or block.language in _MAKE:
         return not _is_compose(block, text)
     if block.language not in _PYTHON or not mentions_engine(text):
         return False
@@ -184,6 +184,11 @@ _RUN = re.compile(
 _LAUNCH = re.compile(rf"(?:[$!%#] ?)?(?:sudo +)?{ENGINE} +(?:container +)?(?:run|create) +-")
 _ITEM = re.compile(r"[ \t]*(?:[-*+] +|\d+[.)] +)")
 _LAUNCHED = re.compile(rf"^(?:{_ITEM.pattern}|[ \t]*)(?P<start>{_LAUNCH.pattern})", re.M)
+
+
+def _names_shell(language: str) -> bool:
+    """Whether a block is one of commands; people also write ``shell_script`` and ``bash-script``."""
+    return language in _SHELL or re.match(r"(?:ba|z)?sh(?:ell)?[_-]", language) is not None
 
 
 def _not_read(block: Block, source: Source) -> Iterator[NotRead]:
@@ -487,7 +492,7 @@ def commands_of_blocks(source: Source, workspace: Workspace) -> Iterator[tuple[i
     What a document shows after the start of a shell in a container is what it runs there.
     """
     for block in blocks_of(source, workspace):
-        if block.inline or not (block.language in _SHELL or _runs_python(block, source)):
+        if block.inline or not (_names_shell(block.language) or _runs_python(block, source)):
             continue
         text = _shell_text(block, source)
         if not _is_compose(block, _text(block, source)):

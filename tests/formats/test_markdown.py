@@ -165,6 +165,7 @@ def test_every_prompt(tmp_path: Path, prompt: str) -> None:
         pytest.param(f"Run:\n\t{RUN}\n\techo\n    {RUN}\nThen wait.\n", [2, 4], id="several indented behind a colon"),
         pytest.param(f"Run:\n    - {RUN}\n    - {RUN}\n", [2, 3], id="items behind a colon"),
         pytest.param(f"Run:\n  {RUN}\nand wait.\n", [], id="behind a colon, not indented enough"),
+        pytest.param(f"```shell_script\n{RUN}\n```\n```bash-script\n{RUN}\n```\n", [2, 5], id="scripts"),
         pytest.param(f"~~~bash\n{RUN}\n~~~\n", [2], id="tildes"),
         pytest.param(f"````bash\n```\n{RUN}\n````\n", [3], id="four"),
         pytest.param(f"```bash\n{RUN}\n", [2], id="unclosed"),
