@@ -912,7 +912,7 @@ class Walker:
     def _folder(self, node: ast.expr, scope: Scope) -> str | None:
         """The directory that an expression is, from that of its file; None where it is not known.
 
-        Of the working directory it is known what it has: it is one of those around the program.
+        The working directory is the only one of those around the program that has the rest of the path.
         """
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, str) else None
@@ -922,7 +922,7 @@ class Walker:
         if below is not None:
             around = self._repository.above(os.path.dirname(self.entry.path) or ".")
             places = (normal(os.path.join(folder, below)) for folder in around)
-            found = tuple(filter(self._repository.is_dir, places))[:1]
+            found = tuple(filter(self._repository.is_dir, places))
         return os.path.relpath(found[0], os.path.dirname(scope.path) or ".") if len(found) == 1 else None
 
     def _loads(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:

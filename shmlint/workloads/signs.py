@@ -166,7 +166,8 @@ def _gives_workers(node: ast.Call) -> bool:
     if name.rpartition(".")[2].startswith(("add_argument", "query", "ThreadPool")) or name.endswith("uvicorn.run"):
         return False
     given = (keyword.value for keyword in node.keywords if keyword.arg and re.fullmatch(_WORKERS, keyword.arg))
-    return any(_workers_in(value) == "some" for value in given)
+    told = (value for value in given if not isinstance(value, ast.Constant) or value.value)
+    return any(_workers_in(value) == "some" for value in told)
 
 
 def _named_workers(tree: ast.Module) -> Iterator[Workers]:

@@ -71,6 +71,16 @@ def test_the_directory_of_the_configuration_is_put_together(tmp_path: Path, fold
         assert need(tmp_path, {**files, "main.py": main}).verdict == "likely"
 
 
+def test_the_working_directory_is_one_of_several(tmp_path: Path) -> None:
+    code = "import os, hydra\nfrom torch.utils.data import DataLoader\n"
+    code += "@hydra.main(os.path.join(os.getcwd(), 'conf'), 'fit')\ndef main(cfg):\n"
+    code += "    DataLoader(d, batch_size=cfg.data.batch_size, num_workers=cfg.data.num_workers)\nmain()\n"
+    files = {"compose.yaml": compose("python own/main.py"), "Dockerfile": DOCKERFILE, "own/main.py": code}
+    files |= {"conf/fit.yaml": "data:\n  num_workers: 0\n  batch_size: 1\n"}
+    assert need(tmp_path, files).verdict == "not-needed"
+    assert need(tmp_path, files | {"own/conf/fit.yaml": "data:\n  batch_size: 1\n"}).verdict == "unknown"
+
+
 def verdict_of(directory: Path, lines: str, words: str = "", sets: str = "") -> str:
     files = {**FILES, "conf/data_sets/some.yaml": sets}
     files |= {"compose.yaml": compose(f"python main.py {words}"), "main.py": MAIN % lines}

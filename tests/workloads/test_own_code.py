@@ -109,6 +109,7 @@ HANDED = "from torch.utils.data import DataLoader\ndef made(d, num_workers): Dat
         ("ask.py", f"{HANDED}made(data, num_workers)\n", "likely"),
         ("ask.py", f"{HANDED}def fit(data, num_workers=2): return made(data, num_workers)\n", "likely"),
         ("ask.py", f"{HANDED}def fit(data, *, num_workers=None): return made(data, num_workers)\n", "likely"),
+        ("ask.py", "load(num_workers=None, distributed=False)\n", "unknown"),
         ("ask.py", f"{HANDED}made(data, {{'num_workers': 0}}['num_workers'])\n", "unknown"),
         ("ask.py", f"{HANDED}cli.add_argument('--num-workers', type=int, default=0)\n", "unknown"),
         ("ask.py", f"{HANDED}cli.add_argument('--num-workers', type=int)\n", "likely"),
