@@ -75,6 +75,8 @@ class Command(NamedTuple):
     """Why a container start in its text is not read."""
     given: Word | None = None
     """What it reads on its standard input, where the text holds that: a here-document or a here-string."""
+    written: str = ""
+    """The file into which ``cat`` writes that, where its name is known."""
 
 
 def commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
@@ -352,22 +354,38 @@ class _CommandReader:
         inside = self._name_of(self.tree.function_of(node))
         runs = self._called(words, node)
         if runs:  # not of a function that runs its arguments and gets none
-            yield Command(runs, span, self.depth > 0, self._when(node), leaving, inside, given=self._given(node))
+            given = self._given(node)
+            written = self._written(node) if given is not None and [word.text for word in runs] == ["cat"] else ""
+            yield Command(runs, span, self.depth > 0, self._when(node), leaving, inside, given=given, written=written)
         yield from self._quoted(node, words)
 
     def _given(self, node: Node) -> Word | None:
         """What the here-document or here-string behind a command holds; None where it has none, or other input."""
-        around = self.tree.parents.get(node.id)
-        behind = around.children if around is not None and around.type == "redirected_statement" else ()
-        beside = [inner for one in behind if one.type == "heredoc_redirect" for inner in one.children]
-        redirects = [child for child in (*node.children, *behind, *beside) if child.type in _INPUTS]
-        redirects = [one for one in redirects if one.type != "file_redirect" or self.tree.raw(one).startswith("<")]
+        redirects = [one for one in self._redirects(node) if one.type != "file_redirect" or self._is_input(one)]
         if len(redirects) != 1:
             return None
         if redirects[0].type == "herestring_redirect":
             words = self.words.read(*redirects[0].named_children[-1:])
             return words[0] if len(words) == 1 else None
         return self.words.document(redirects[0]) if redirects[0].type == "heredoc_redirect" else None
+
+    def _written(self, node: Node) -> str:
+        """The file that the output of a command goes to; empty where that is not known."""
+        outputs = [one for one in self._redirects(node) if one.type == "file_redirect" and not self._is_input(one)]
+        if len(outputs) != 1 or self.tree.raw(outputs[0]).startswith(">>"):
+            return ""  # it may have had another text before
+        words = self.words.read(*outputs[0].named_children[-1:])
+        return words[0].text if len(words) == 1 and not words[0].unknown else ""
+
+    def _is_input(self, redirect: Node) -> bool:
+        return self.tree.raw(redirect).startswith("<")
+
+    def _redirects(self, node: Node) -> list[Node]:
+        """The redirections of a command."""
+        around = self.tree.parents.get(node.id)
+        behind = around.children if around is not None and around.type == "redirected_statement" else ()
+        beside = [inner for one in behind if one.type == "heredoc_redirect" for inner in one.children]
+        return [child for child in (*node.children, *behind, *beside) if child.type in _INPUTS]
 
     def _name_of(self, function: Range | None) -> str:
         """The name of a function of the text, or of the one around it."""

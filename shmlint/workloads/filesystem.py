@@ -14,6 +14,7 @@ from shmlint.docker.images import DOCKERFILES
 from shmlint.files.read import LONGEST_PATH, normal
 from shmlint.model.launch import Bind, Build, Launch, Value
 from shmlint.model.record import NamedTuple
+from shmlint.model.source import Source
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
@@ -45,8 +46,19 @@ class Files:
     """What a container sees of the repository."""
 
     __slots__ = (
-        "_beside", "_context", "_copies", "_mounts", "_python_path", "covered", "env_files", "environment", "near",
-        "repository", "unsure", "workdir",
+        "_beside",
+        "_context",
+        "_copies",
+        "_mounts",
+        "_python_path",
+        "_written",
+        "covered",
+        "env_files",
+        "environment",
+        "near",
+        "repository",
+        "unsure",
+        "workdir",
     )  # fmt: skip
 
     def __init__(
@@ -62,6 +74,8 @@ class Files:
         """Whether volumes of other containers, at paths that are not known, may be over any of it."""
         self.unsure: set[str] = set()
         """Files that were found where the container may have another one of their name instead."""
+        self._written: dict[str, Place] = {}
+        """The files that scripts of the container write themselves, by their paths there."""
         self.near: list[str] = []
         """The directories of the scripts that were followed."""
         gone_to = _gone_to(launch, repository) if launch.binds else _NOWHERE
@@ -85,8 +99,16 @@ class Files:
         place = posixpath.join(directory or self.workdir, path)
         if len(place) > LONGEST_PATH:
             return None
+        if self._written and not folder and (written := self._written.get(posixpath.normpath(place))) is not None:
+            return written
         found = self._absolute(place, there) if place.startswith("/") or directory or self.workdir else None
         return found or self._guess(place if path.startswith("/") else posixpath.normpath(place), path, there)
+
+    def write(self, path: str, directory: str, source: Source, line: int, *, certain: bool) -> None:
+        """Note the text of a file that a script writes at a container path, and the line of the script's own file."""
+        place = normal(f"{source.path}:{line}/{posixpath.basename(path)}")  # beside nothing that it could import
+        self.repository.add(place, source)
+        self._written[posixpath.normpath(posixpath.join(directory or self.workdir, path))] = Place(place, not certain)
 
     def shown(self, path: str, *, folder: bool = False) -> str | None:
         """The file (or ``folder``) that the container surely has at an absolute path."""

@@ -131,7 +131,7 @@ class Follower:
         """Variables whose programs are under way."""
         self._left = [_MOST_TRIED]
         """How many more of them are followed."""
-        self._steps = 0
+        self._steps = self._writes = 0
         self._went = ""
         """The directory in which the commands of a script or a function ended."""
         self._pushed: list[str] = []
@@ -325,8 +325,8 @@ class Follower:
         found = tuple(commands(text, before))
         names = dict.fromkeys(command.function for command in found if command.function)
         for name in names:
-            self.functions[name] = _Body(tuple(c for c in found if c.function == name), inline)
-        self._run_all(_Body(tuple(c for c in found if not c.function), inline), arguments, context)
+            self.functions[name] = _Body(tuple(c for c in found if c.function == name), inline, text.text)
+        self._run_all(_Body(tuple(c for c in found if not c.function), inline, text.text), arguments, context)
         for name in names:
             if name not in self.called and _may_be_called(name, found):
                 self._call(name, (), context._replace(certain=False))
@@ -347,6 +347,7 @@ class Follower:
             words = _with_arguments([word.text for word in written], arguments)
             writes = command.given is not None and words == ["cat"]  # `cat > FILE <<EOF`
             if command.when in ("never", "value") or not words or writes:
+                self._write(command, body, directory, context)
                 continue
             if words[0] in _MOVES:
                 directory = self._moved(words, directory, context)
@@ -367,6 +368,24 @@ class Follower:
             if left == "perhaps":
                 context = context._replace(certain=False)
         self._went = directory
+
+    def _write(self, command: Command, body: _Body, directory: str, context: RunContext) -> None:
+        """Note the file that a script writes by ``cat > FILE <<EOF``, where it is named once more, to run it.
+
+        What names it again may change it.
+        """
+        text, span = command.given, context.span if body.inline else command.span
+        name = posixpath.basename(command.written)
+        if not name or text is None or text.unknown or span is None:
+            return
+        self._writes += 1
+        if self._writes > _MOST_WRITTEN or body.text.count(name) > _WRITTEN_AND_RUN:
+            return
+        at = span.source.text.find(text.text, span.start) if text.text.strip() else -1
+        line = span.source.text.count("\n", 0, at if at >= 0 else span.start)
+        source = Source(span.source.path, "\n" * line + text.text)
+        certain = command.when == "always" and context.certain
+        self.files.write(command.written, directory, source, line + 1, certain=certain)
 
     def _moved(self, words: Sequence[str], directory: str, context: RunContext) -> str:
         """Where ``cd``, ``pushd`` or ``popd`` leads from a directory."""
@@ -617,6 +636,14 @@ class _Body(NamedTuple):
 
     commands: tuple[Command, ...]
     inline: bool
+    text: str
+    """All of the script."""
+
+
+_MOST_WRITTEN = 20
+"""Files that scripts write and that are looked for."""
+_WRITTEN_AND_RUN = 2
+"""Times that a script names a file which it only writes and runs."""
 
 
 _SETS_UP = r"activate|bashrc|profile|setvars|setup\.(?:ba|z)?sh|conda|nvm|\.env|environ|/\.\w+/(?:bin/)?env$"

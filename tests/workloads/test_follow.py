@@ -506,7 +506,7 @@ def test_a_variable_is_a_text(tmp_path: Path, given: str, test: str, verdict: st
     "text",
     [
         "cd a" + " " * 100_000 + "b\n", "cd " * 50_000 + "\n", "cat <<'E'\ncd $(" + "(" * 50_000 + "\nE\n",
-        "f() { f; }\n" * 300,
+        "f() { f; }\n" * 300, "cat > a.py <<'E'\nx\nE\n" * 5_000,
         "".join(f"f{i}() {{ f{i + 1} a$1; f{i + 1} b$1; }}\n" for i in range(60)) + "f0 x\n", "f(){ :; };" * 500,
     ],
 )  # fmt: skip
