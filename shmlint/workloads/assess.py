@@ -29,7 +29,7 @@ from shmlint.workloads.commands import (
 )
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.launchers import python_words
-from shmlint.workloads.program import Program
+from shmlint.workloads.program import Program, named
 from shmlint.workloads.python_entries import TESTERS
 from shmlint.workloads.resolve import passed_on
 
@@ -237,7 +237,7 @@ def _to_the_end(case: Case) -> Need | None:
     program = case.program
     if program.kind != "program" or program.stops or case.findings.stops:
         return None
-    started = [Evidence(f"runs {entry.path}", entry.span) for entry in program.entries]
+    started = [Evidence(f"runs {named(entry.path)}", entry.span) for entry in program.entries]
     evidence = (*started, *(Evidence(step.text, step.span) for step in program.built))[:1]
     if not evidence:
         return None

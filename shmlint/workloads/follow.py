@@ -30,7 +30,7 @@ from shmlint.workloads.commands import (
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.knowledge import builtin, match_command
 from shmlint.workloads.launchers import python_words, with_processes
-from shmlint.workloads.program import Entry, Program, Ran, RunContext
+from shmlint.workloads.program import Entry, Program, Ran, RunContext, named
 from shmlint.workloads.python_entries import (
     SERVERS,
     TESTERS,
@@ -271,7 +271,7 @@ class Follower:
             return
         self.seen.add((place.path, arguments))
         self.files.near.append(posixpath.dirname(place.path))
-        self.trail.append(Step(f"{place.path}{' (guessed)' if place.guessed else ''}", context.span))
+        self.trail.append(Step(f"{named(place.path)}{' (guessed)' if place.guessed else ''}", context.span))
         beside = posixpath.normpath(posixpath.join(context.directory, posixpath.dirname(path)))
         guessed = context.guessed or place.guessed
         self._text(source, arguments, context._replace(guessed=guessed, script=beside), inline=False)
@@ -579,7 +579,7 @@ class Follower:
                 continue
             own = entry._replace(variables=frozenset(self.overwritten))
             if all(other.runs != own.runs for other in self.entries):
-                self.trail.append(Step(f"{own.path}{' (guessed)' if own.guessed else ''}", own.span))
+                self.trail.append(Step(f"{named(own.path)}{' (guessed)' if own.guessed else ''}", own.span))
                 self.entries.append(own)
 
 

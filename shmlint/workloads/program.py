@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -88,6 +89,12 @@ def _after(word: str, at: int, text: str) -> int | None:
 
 def _is_of_word(character: str) -> bool:
     return character.isalnum() or character in ("_", ".", "/", "-")
+
+
+def named(path: str) -> str:
+    """The path of a file for people: of one that a script writes (``Files.write``), where it does so."""
+    written = re.fullmatch(r"(.+:\d+)/([^/]+)", path)
+    return f"{written[2]}, which {written[1]} writes" if written is not None else path
 
 
 class Entry(NamedTuple):

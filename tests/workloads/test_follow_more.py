@@ -76,3 +76,4 @@ def test_a_file_that_the_command_of_a_launch_writes_and_runs(tmp_path: Path) -> 
     found = need(tmp_path, {"run.sh": f"docker run --gpus all own/app bash -c '\n{text}python /tmp/fit.py'\n"})
     assert found.verdict == "likely"
     assert [told.span.line for told in found.evidence if told.span is not None] == [4]
+    assert [step.text for step in found.trail] == ["fit.py, which run.sh:3 writes"]
