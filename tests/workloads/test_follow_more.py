@@ -77,3 +77,12 @@ def test_a_file_that_the_command_of_a_launch_writes_and_runs(tmp_path: Path) -> 
     assert found.verdict == "likely"
     assert [told.span.line for told in found.evidence if told.span is not None] == [4]
     assert [step.text for step in found.trail] == ["fit.py, which run.sh:3 writes"]
+
+
+@table(
+    "command, verdict",
+    [("python -um train", "likely"), ("python -Bu -m train", "likely"), ("python -uc print(1)", "not-needed")],
+)
+def test_short_options_of_python_in_one_word(tmp_path: Path, command: str, verdict: str) -> None:
+    files = {"compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "train.py": MANY}
+    assert need(tmp_path, files).verdict == verdict

@@ -629,6 +629,25 @@ BY_NAME = "import importlib, sys, tensorflow, unheard_of\nimportlib.import_modul
 
 
 @table(
+    "command, file, verdict",
+    [
+        ("python train.py", "train.py", "unknown"),
+        ("python -m own.train", "own/train.py", "unknown"),
+        ("python -um own.train", "own/train.py", "unknown"),
+        ("python -m own.train", "own/train/__main__.py", "unknown"),
+        ("python -m other.train", "own/train.py", "likely"),
+    ],
+)
+def test_the_repository_has_the_module_that_trains(tmp_path: Path, command: str, file: str, verdict: str) -> None:
+    files = {"shell.sh": "docker build -t own .\ndocker run --gpus all -it own bash\n", file: BY_NAME}
+    files |= {"README.md": f"```\n./shell.sh\n{command}\n```\n"}
+    files["Dockerfile"] = "FROM ubuntu\nRUN pip install tensorflow-gpu==2.2\nCOPY . /app\nWORKDIR /app\n"
+    shutil.rmtree(tmp_path / "own", ignore_errors=True)
+    (tmp_path / "train.py").unlink(missing_ok=True)
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "installs, code, verdict",
     [
         ("tensorflow-gpu==2.2", BY_NAME, "unknown"),
