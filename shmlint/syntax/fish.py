@@ -122,7 +122,8 @@ class _Translator:
         if found is None:
             completion = _COMPLETION.match(self.text, self.at)
             if completion is not None:
-                self.builder.put(":")
+                alone = not self.blocks and self.text[self.at - 1 : self.at] in ("", "\n")
+                self.builder.put("" if alone else ":")
                 self.at = completion.end()
                 return
             self._words(close, depth)

@@ -292,7 +292,8 @@ class _CommandReader:
             return
         found = list(self._command(node))
         if function is not None and any(_depends_on_call(command) for command in found):
-            several = [self._seen_from(node, calls) for calls in self._ways(function)]
+            ways = self._ways(function)
+            several = [self._seen_from(node, calls) for calls in ways] if len(ways) > 1 else []
             different = {tuple(_read_as(word) for command in one for word in command.words): one for one in several}
             if different:
                 yield from (command for one in different.values() for command in one)

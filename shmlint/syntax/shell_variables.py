@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.shell_text import not_set
+from shmlint.syntax.shell_text import holds_one, not_set
 from shmlint.syntax.word import Cause, Word
 
 T = TypeVar("T")
@@ -164,6 +164,8 @@ class Variables:
         """What was found of variables and arguments where functions begin: calls ask for it again and again."""
         self.in_order: dict[tuple[str, Range | None, int, int], Sequence[Assignment | Call]] = {}
         """What is done to a variable in a function, while so many assignments and calls are known."""
+        self.joined: dict[object, tuple[Assignment, Value, State, State]] = {}
+        """What variables hold after assignments that may not have been made: each use asks for all before it."""
         self.setting: dict[tuple[str, Range, int, int], bool] = {}
         """Whether functions set variables, while so many assignments and calls are known."""
         self.only: dict[Range, Call] = {}
@@ -212,6 +214,7 @@ class Variables:
         self.by_name.clear()
         self.entered.clear()
         self.in_order.clear()
+        self.joined.clear()
 
     def of_environment(self) -> Iterator[str]:
         """The variables that something around the text sets."""
@@ -494,12 +497,16 @@ class Variables:
         value = made.value()
         if value is None and made.because:
             return state if isinstance(state, Cause) else made.because
-        return _perhaps(name, state, made, value, has_role=self._has_role(name))
+        key = id(made), id(value), state if isinstance(state, Cause) else id(state), self.noted
+        if key not in self.joined:
+            after = _perhaps(name, state, made, value, has_role=self._has_role(name))
+            self.joined[key] = made, value, state, after  # all are kept, so that no other gets its id
+        return self.joined[key][-1]
 
     def _has_role(self, name: str) -> bool:
         """Whether a variable is for devices, volumes and the like by its name, and one of its
         values, known and harmless, bears that out."""
-        if not any(role in name.lower() for role in _ROLES):
+        if not holds_one(name.lower(), _ROLES):
             return False
         values = (made.value() for made in self.made[name] if not made.local)
         return any(isinstance(v, Buffer) and v.chars and not v.unknown and is_harmless(v) for v in values)
@@ -631,7 +638,10 @@ def _values(*held: State | None) -> tuple[str, ...]:
 
 def _is_option(value: Buffer) -> bool:
     """Whether a value is an option for GPUs of which only the end is not known: ``--gpus device=$1``."""
-    return re.fullmatch(r"\s*--gpus[ =]\"?device=\$\{?\w+\}?\"?\s*", "".join(value.chars)) is not None
+    return _DEVICES.fullmatch("".join(value.chars)) is not None
+
+
+_DEVICES = re.compile(r"\s*--gpus[ =]\"?device=\$\{?\w+\}?\"?\s*")
 
 
 _LONGEST_VALUE = 80
@@ -698,8 +708,10 @@ def is_harmless(value: Buffer | list[Word] | Cause | None) -> bool:
             # A whole word of its own could be any option, unless it follows one that takes a value.
             if not value.harmless and alone and not text[:start].rstrip().rpartition(" ")[2].startswith("-"):
                 return False
-    lowered = _SETTING.sub("", text.lower().replace("--mount type=bind", "").replace("--mount=type=bind", ""))
-    return not any(word in lowered for word in _TELLING)
+    lowered = text.lower()
+    if not holds_one(lowered, _TELLING):
+        return True
+    return not holds_one(_SETTING.sub("", re.sub("--mount[ =]type=bind", "", lowered)), _TELLING)
 
 
 _REFERENCE = re.compile(r"\$\{\w+\}|\$\w+")

@@ -94,8 +94,8 @@ def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
     source = repository.peek(launch.span.path) if launch.kind == "docker-run" else None
     if source is None or repository.workspace is None:
         return
-    own = launch.interactive and not is_detached(launch)
-    if not own and not re.search(_ENTERS, source.text[launch.span.end :]):
+    own, behind = launch.interactive and not is_detached(launch), source.text[launch.span.end :]
+    if not behind.strip() or (not own and not re.search(_ENTERS, behind)):
         return
     holder = _holder(launch)
     for commands in _commands_of(source.path, "run" if own else "exec", repository.workspace):
