@@ -497,9 +497,10 @@ class Variables:
         value = made.value()
         if value is None and made.because:
             return state if isinstance(state, Cause) else made.because
-        key = id(made), id(value), state if isinstance(state, Cause) else id(state), self.noted
+        has_role = self._has_role(name)
+        key = id(made), id(value), state if isinstance(state, Cause) else id(state), has_role
         if key not in self.joined:
-            after = _perhaps(name, state, made, value, has_role=self._has_role(name))
+            after = _perhaps(name, state, made, value, has_role=has_role)
             self.joined[key] = made, value, state, after  # all are kept, so that no other gets its id
         return self.joined[key][-1]
 
