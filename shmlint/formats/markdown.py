@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
@@ -32,9 +32,12 @@ from shmlint.syntax.shell_text import (
     NOWHERE,
     OPEN,
     OPEN_BRACE,
+    RUNS,
     STARTS,
     Builder,
     ShellText,
+    holds_one,
+    lines_with,
     mentions_engine,
     not_set,
 )
@@ -260,8 +263,10 @@ def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:
     covered = sorted((block.lines[0][0], block.lines[-1][1]) for block in read_blocks)
     text = source.text
     behind = 0
-    for launch in _LAUNCHED.finditer(text):
-        start = launch.start()
+    for start in lines_with(RUNS, text):
+        launch = _LAUNCHED.match(text, start)
+        if launch is None:
+            continue
         place = bisect_right(covered, (launch.start("start"), len(text))) - 1
         if start < behind or (place >= 0 and start <= covered[place][1]):
             continue
@@ -420,6 +425,9 @@ def _prompt(text: str) -> int:
 def _take(builder: Builder, source: Source, start: int, end: int) -> None:
     """A line with its placeholders (``<image>``, ``{model}``) kept from being read as shell."""
     at = start
+    if not holds_one(source.text[start:end], "<{[.…"):
+        builder.take(start, end)
+        return
     found = [*_PLACEHOLDER.finditer(source.text, start, end), *_ELLIPSIS.finditer(source.text, start, end)]
     for match in sorted(found, key=lambda m: m.start()):
         text = match[0]
@@ -486,14 +494,25 @@ def ignore_comment(launch: Launch, text: str) -> Edit | None:
     return None if code is None else above(source, first, f"# {text}", code=code)
 
 
-def commands_of_blocks(source: Source, workspace: Workspace) -> Iterator[tuple[int, tuple[Command, ...]]]:
-    """The commands in the code of a document, block by block, with the offset at which the block starts.
+class ShellBlock:
+    """Code of a document that may be commands; they are read when somebody asks for them."""
+
+    def __init__(self, block: Block, source: Source) -> None:
+        self.start, self.end = block.lines[0][0], block.lines[-1][1]
+        self._block, self._source = block, source
+
+    @cached_property
+    def commands(self) -> tuple[Command, ...]:
+        """The commands; none where it is a Compose file."""
+        text = _shell_text(self._block, self._source)
+        return tuple(commands(text)) if not _is_compose(self._block, _text(self._block, self._source)) else ()
+
+
+def shell_blocks(source: Source, workspace: Workspace) -> Iterator[ShellBlock]:
+    """The code of a document, block by block.
 
     What a document shows after the start of a shell in a container is what it runs there.
     """
     for block in blocks_of(source, workspace):
-        if block.inline or not (_names_shell(block.language) or _runs_python(block, source)):
-            continue
-        text = _shell_text(block, source)
-        if not _is_compose(block, _text(block, source)):
-            yield block.lines[0][0], tuple(commands(text))
+        if not block.inline and (_names_shell(block.language) or _runs_python(block, source)):
+            yield ShellBlock(block, source)

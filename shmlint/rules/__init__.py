@@ -106,10 +106,9 @@ class Context:
         return known[1]
 
     def assessed(self, numbers: Sequence[int]) -> list[tuple[int, Need]]:
-        """What launches need that has been asked for, by their numbers among those of the run."""
-        launches = [(number, self.launches[number]) for number in numbers]
-        known = ((number, self.of(launch)._needs.get(id(launch))) for number, launch in launches)
-        return [(number, found[1]) for number, found in known if found is not None]
+        """What launches with GPUs need, which reports count too, by the numbers among the launches of the run."""
+        launches = ((number, self.launches[number]) for number in numbers)
+        return [(number, self.need(launch)) for number, launch in launches if launch.gpu.requested]
 
     def adopt(self, needs: Sequence[tuple[int, Need]]) -> None:
         """Take over what another process found launches to need, by their numbers."""

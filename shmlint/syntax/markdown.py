@@ -67,6 +67,8 @@ _COMMENT = re.compile(r"^ {0,3}<!--", re.M)
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
     """The comments of more than one line."""
+    if "<!--" not in text:
+        return
     at = 0
     while (opening := _COMMENT.search(text, at)) is not None:
         closing = text.find("-->", opening.end())

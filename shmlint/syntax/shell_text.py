@@ -49,6 +49,18 @@ def holds_one(text: str, parts: Iterable[str]) -> bool:
     return False
 
 
+RUNS = re.compile(r"run[ \t]+-"), re.compile(r"create[ \t]+-")
+"""What follows an engine's name where a container is started with an option."""
+
+
+def lines_with(words: Iterable[re.Pattern[str]], text: str) -> list[int]:
+    """Where the lines start that hold one of some patterns.
+
+    Each of these begins with letters, which are found at once; a pattern for the start of a line is tried everywhere.
+    """
+    return sorted({text.rfind("\n", 0, found.start()) + 1 for word in words for found in word.finditer(text)})
+
+
 def not_set(name: str) -> Cause:
     """Why a variable that nothing in the text sets is not known."""
     return Cause("unset", name)

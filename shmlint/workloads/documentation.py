@@ -14,6 +14,7 @@ from shmlint.files.read import normal
 from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
+from shmlint.syntax.shell_text import holds_one
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, runs_binary, unwrapped
 from shmlint.workloads.entered import ENGINES, behind_exec, follow_inside, in_service, inside, is_detached, typed
 from shmlint.workloads.follow import Follower, assigned
@@ -25,6 +26,7 @@ from shmlint.workloads.resolve import passed_on
 from shmlint.workloads.told import heading, headings, is_to_be_used
 
 if TYPE_CHECKING:
+    from shmlint.formats.markdown import ShellBlock
     from shmlint.syntax.shell import Command
 
 _MOST_PAGES = 12
@@ -261,7 +263,7 @@ def _is_outside(command: Command, repository: Repository) -> bool:
         if any(re.search(_WITHOUT, found.text.lower()) is not None for found in told):
             return True
     before = source.text[max(0, start - _COMMENT) : start]
-    if "#" not in before or ("outside" not in before.lower() and "host" not in before.lower()):
+    if "#" not in before or not holds_one(before.lower(), ("outside", "host")):
         return False  # that is most, and the pattern is slow
     above = re.search(r"(?:^[ \t]*#.*\n)+[ \t]*(?:[$>][ \t])?\Z", before, re.M)
     return above is not None and re.search(r"(?i)\boutside\b|\bon (?:the|your) host\b", above[0]) is not None
@@ -281,22 +283,23 @@ _COMMENT = 500
 
 def _commands_behind(source: Source, start: int, repository: Repository) -> Iterator[Command]:
     """The commands in the code of a document from an offset on."""
-    from shmlint.formats.markdown import commands_of_blocks
+    from shmlint.formats.markdown import shell_blocks
 
     known = repository.shared.pages
     if source.path not in known:
         assert repository.workspace is not None
-        blocks = commands_of_blocks(source, repository.workspace)
-        known[source.path] = tuple(block for block in blocks if not _is_batch_job(source, *block))
-    for begin, commands in known[source.path]:
-        for command in commands:
-            if max(begin, command.span.start) >= start:
-                yield command
+        known[source.path] = tuple(shell_blocks(source, repository.workspace))
+    for block in known[source.path]:
+        if block.end > start and not _is_batch_job(source, block):
+            for command in block.commands:
+                if max(block.start, command.span.start) >= start:
+                    yield command
 
 
-def _is_batch_job(source: Source, begin: int, commands: Sequence[Command]) -> bool:
+def _is_batch_job(source: Source, block: ShellBlock) -> bool:
     """Whether a block of code is a script for Slurm: it runs on the nodes, not in a container that a page starts."""
-    return bool(commands) and "#SBATCH" in source.text[begin : commands[0].span.start]
+    first = source.text.find("#SBATCH", block.start, block.end)
+    return first >= 0 and bool(block.commands) and first < block.commands[0].span.start
 
 
 def _passed_to_script(

@@ -15,6 +15,7 @@ from shmlint.files.read import LONGEST_PATH, normal
 from shmlint.model.launch import Bind, Build, Launch, Value
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
+from shmlint.syntax.shell_text import lines_with
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
@@ -346,7 +347,8 @@ _VARIABLE = r"^(?:\$\w+|\$\{\w+\}|\$\((?:[^()]|\([^()]*\))*\))/"
 _UNKNOWN = r"[$`%<>{}]"
 
 
-_CD = r"(?m)^[ \t]*(?:\$ )?(?:cd|pushd)[ \t]+([^\n;&|]+)"
+_CD = re.compile(r"[ \t]*(?:\$ )?(?:cd|pushd)[ \t]+([^\n;&|]+)")
+_GOES = re.compile(r"cd[ \t]"), re.compile(r"pushd[ \t]")
 
 
 class _Gone(NamedTuple):
@@ -384,8 +386,9 @@ def _moves(path: str, repository: Repository) -> tuple[tuple[int, str], ...]:
     known = repository.shared.moves
     if path not in known:
         source = repository.peek(path)
-        found = re.finditer(_CD, source.text) if source is not None else ()
-        known[path] = tuple((match.start(), match[1].strip()) for match in found)
+        text = source.text if source is not None else ""
+        found = (_CD.match(text, start) for start in lines_with(_GOES, text))
+        known[path] = tuple((match.start(), match[1].strip()) for match in found if match is not None)
     return known[path]
 
 

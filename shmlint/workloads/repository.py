@@ -14,7 +14,7 @@ from shmlint.model.launch import NO_TEXTS, Build
 from shmlint.model.source import Source, Span
 
 if TYPE_CHECKING:
-    from shmlint.syntax.shell import Command
+    from shmlint.formats.markdown import ShellBlock
     from shmlint.workloads.assignments import Assignments
     from shmlint.workloads.given import Given
     from shmlint.workloads.loaded import Loaded
@@ -119,8 +119,8 @@ class Shared:
         self.held = 0
         self.assignments: Assignments | None = None
         """Characters of these files, and what they give their names, as far as somebody asked."""
-        self.pages: dict[str, tuple[tuple[int, tuple[Command, ...]], ...]] = {}
-        """The commands that pages show, by the start of the block that they are in."""
+        self.pages: dict[str, tuple[ShellBlock, ...]] = {}
+        """The code of pages that may be commands."""
         self.programs: dict[tuple[object, ...], Reading] = {}
         """Python programs that were read."""
         self.quiet: dict[tuple[str, ...], tuple[bool, bool, bool, bool]] = {}

@@ -87,10 +87,10 @@ def _by_other_page(launch: Launch, page: Source, repository: Repository) -> Told
         return None
     pattern = rf"{_BEGIN}{re.escape(image)}{_END}"
     for folder in repository.above()[:_LEVELS]:
-        for path, text in _speaking(folder, repository).files:
-            named = image in text and path.endswith(_PAGES) and path != page.path and re.search(pattern, text)
-            source = repository.peek(path) if named else None
-            said = _said(source, repository)[0] if source is not None else None
+        for path in _speaking(folder, repository).holding((image,)):
+            source = repository.peek(path) if path.endswith(_PAGES) and path != page.path else None
+            named = source is not None and re.search(pattern, source.text)
+            said = _said(source, repository)[0] if source is not None and named else None
             if said is not None:
                 return Told(Evidence("a page about the image asks for shared memory", said), None, True, True)
     return None

@@ -19,7 +19,7 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Source, Span
 from shmlint.syntax.shell import Command, engine_commands
 from shmlint.syntax.shell_repair import repaired
-from shmlint.syntax.shell_text import ENGINE, ShellText, mentions_engine, whole
+from shmlint.syntax.shell_text import ENGINE, RUNS, ShellText, lines_with, mentions_engine, whole
 from shmlint.syntax.word import TALKERS, Word
 
 Parts = Callable[[Source], Iterable[Part]]
@@ -138,14 +138,17 @@ _ALL_GPUS = re.compile(r"(?<!\S)--gpus[= ](?:all|\"?device=)")
 def outside_commands(source: Source, reading: Reading, because: str) -> Iterator[NotRead]:
     """The lines that begin with a container start and belong to nothing that was read or reported."""
     covered = {launch.span.line for launch in reading.launches} | {place.span.line for place in reading.not_read}
-    for found in _LINE.finditer(source.text):
+    for start in lines_with(RUNS, source.text):
+        found = _LINE.match(source.text, start)
+        if found is None:
+            continue
         span = Span(source, found.start(1), found.end(1))
         if span.line not in covered and not any(_covers(launch, span) for launch in reading.launches):
             yield NotRead(span, because, "syntax")
 
 
 _LINE = re.compile(
-    rf"(?m)^[ \t]*(?:[-*+] +|\d+[.)] +)?(?:[$#] )?(?:sudo )?({ENGINE}\s+(?:container\s+)?(?:run|create)[ \t]+-)"
+    rf"[ \t]*(?:[-*+] +|\d+[.)] +)?(?:[$#] )?(?:sudo )?({ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+-)"
 )
 
 
