@@ -13,6 +13,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import scripts
 from shmlint.model.source import Source
 from shmlint.syntax.shell_sharing import sharing
+from shmlint.syntax.shell_text import holds_one
 from shmlint.syntax.shell_variables import ANY, Variables, given
 
 _LEVELS = 5
@@ -36,6 +37,7 @@ _BATCH_GIVES = re.compile(
     r"(?m)^#(?:SBATCH[ \t][^\n]*--export|(?:PBS|\$)[ \t][^\n]*-v|BSUB[ \t][^\n]*-env)[= \t]+[\"']?([^\n\"']*)"
 )
 """What a batch system puts into the environment of a script, by the lines for it."""
+_BATCH = "#SBATCH", "#PBS", "#$", "#BSUB"
 _BATCH_NAME = re.compile(r"(?:^|,)\s*([A-Za-z_]\w*)")
 _NAME = re.compile(r"[\w.-]+\.[\w-]+")
 _LONGEST_NAME = 255
@@ -69,9 +71,17 @@ class _Callers:
         for source in self.sources:
             ends = (match.end() for match in pattern.finditer(source.text))
             before = (source.text[max(end - _LONGEST_NAME - 1, 0) : end] for end in ends)
-            for name in dict.fromkeys(re.split(r"[^\w.-]", text)[-1] for text in before):
+            for name in dict.fromkeys(map(_last_name, before)):
                 found.setdefault(name, []).append(source)
         return found
+
+
+def _last_name(text: str) -> str:
+    """The characters at the end of a text that can be of a file's name."""
+    return text[len(text.rstrip(_OF_NAMES)) :] if text.isascii() else re.split(r"[^\w.-]", text)[-1]
+
+
+_OF_NAMES = "".join(char for char in map(chr, range(128)) if char.isalnum() or char in "_.-")
 
 
 _CANDIDATES: Key[_Callers] = Key("files that may start scripts")
@@ -87,7 +97,8 @@ def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
     """
     if _USES.search(source.text) is None:
         return None
-    names = {name for line in _BATCH_GIVES.findall(source.text) for name in _BATCH_NAME.findall(line)}
+    gives = _BATCH_GIVES.findall(source.text) if holds_one(source.text, _BATCH) else ()
+    names = {name for line in gives for name in _BATCH_NAME.findall(line)}
     script = os.path.basename(source.path)
     for caller in _candidates(source, workspace):
         passed = _passed(caller.text, script)
