@@ -15,10 +15,10 @@ from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.rules import Context, all_rules, selected
 
-ALONE = 0.06
+ALONE = 0.03
 """Seconds of the processor in which one process checks launches before others may help it.
 
-The modules of what launches run are imported in them; others that begin sooner would import them too.
+Most modules of what launches run are imported in them; others that begin sooner would import them all too.
 """
 
 WORTH = 0.35
