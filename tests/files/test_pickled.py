@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.files.pickled import pickled, unpickled
 from shmlint.files.workspace import Workspace
+from shmlint.model.launch import Launch, ReadOnly, Words
 from shmlint.model.source import Source, Span
 
 if TYPE_CHECKING:
@@ -26,11 +27,16 @@ def test_the_texts_of_files_are_those_of_the_other_workspace(tmp_path: Path, mon
     assert (copied.source.path, copied.source.text) == ("made up", other.text)
 
 
-def test_what_both_processes_have_is_not_copied() -> None:
-    common = [["a"], ["b"]]
-    again = unpickled(pickled({"one": common[1], "equal": ["b"]}, Workspace(), common), Workspace(), common)
-    assert again["one"] is common[1]
-    assert again["equal"] == ["b"] and again["equal"] is not common[1]
+def test_the_launches_of_both_processes_are_not_copied() -> None:
+    place = Span(Source("run.sh", "docker run --gpus all a\n"), 0, 23)
+    mine, another = (
+        Launch("docker-run", name, place, place, Words("`docker run`", "--shm-size"), ReadOnly())
+        for name in ("mine", "another")
+    )
+    again = unpickled(pickled({"mine": mine, "another": another}, Workspace(), [mine]), Workspace(), [mine])
+    assert again["mine"] is mine
+    assert again["another"] is not another
+    assert (again["another"].name, again["another"].span.start) == ("another", 0)
 
 
 def test_what_a_text_in_place_of_a_file_says_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
