@@ -18,8 +18,13 @@ def with_input(words: Sequence[Word], given: Word) -> tuple[Word, ...]:
 
     Those of a command that has its program from elsewhere stay as they are.
     """
+    if any(word.unknown for word in words):
+        return tuple(words)
+    if any(word.text == "su" for word in words[:2]):  # the user's shell gets it
+        has_own = any(word.text in ("-c", "--command") for word in words)
+        return tuple(words) if has_own else (*words, Word("-c", given.span), given)
     at = next((at for at, word in enumerate(words) if _runs_input(word)), None)
-    if at is None or any(word.unknown for word in words):
+    if at is None:
         return tuple(words)
     end = at + 1
     reads = False

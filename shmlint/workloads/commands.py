@@ -484,6 +484,8 @@ def kind_of(words: Sequence[str]) -> Kind:
     rest = words[1:]
     if program in SHELLS or program in _OTHER_SHELLS:
         return _kind_of_shell(rest)
+    if program == "su" and "-c" not in rest:
+        return "interactive"
     if program == "sleep":
         number = rest[0].rstrip("smhd") if rest else ""
         seconds = float(number) if re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", number) else math.inf

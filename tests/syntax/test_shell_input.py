@@ -25,7 +25,9 @@ from tests.workloads.cases import LOADER, PYTORCH, need
         ("bash <<-E\n\ttrain\n\tE", ["bash", "-c", "train\n\t", "bash"]),
         ("python3 -u - a <<'E'\nimport x\nE", ["python3", "-u", "-c", "import x\n", "a"]),
         ("bash <<'E' | tee log\ntrain\nE", ["bash", "-c", "train\n", "bash"]),
+        ("su - me <<E\ntrain\nE", ["su", "-", "me", "-c", "train\n"]),
         # these run something else, or other input
+        ("su me -c 'cat' <<'E'\nyes\nE", ["su", "me", "-c", "cat"]),
         ("bash run.sh <<'E'\nyes\nE", ["bash", "run.sh"]),
         ("bash -c 'cat' <<'E'\nyes\nE", ["bash", "-c", "cat"]),
         ("python -m serve <<'E'\nyes\nE", ["python", "-m", "serve"]),

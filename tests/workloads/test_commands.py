@@ -31,7 +31,7 @@ from tests.table import table
         ("ros2 launch a b", "program"), ("pip-compile requirements.in", "build"), ("vcs import src", "build"),
         ("rapids-logger 'Check GPU usage'", "silent"), ("nvidia-cuda-mps-control -d", "silent"),
         ("code tunnel --accept-server-license-terms", "interactive"), ("code serve-web", "interactive"),
-        ("code main.py", "program"),
+        ("code main.py", "program"), ("su - me", "interactive"), ("su me -c 'python a.py'", "program"),
         ("find . -name a", "probe"), ("find . -exec grep a {} +", "probe"), ("find . -exec rm {} ;", "silent"),
         ("find . -execdir python a.py ;", "program"), ("find . -exec bash {} ;", "program"),
         ("find . -exec rm {} + -exec python a.py ;", "program"), ("find" + " -exec find" * 2000, "program"),
