@@ -34,10 +34,12 @@ class Line(NamedTuple):
     end: int
     prefix: str = "\t"
     """The character that each of its physical lines begins with, if they are of a recipe."""
+    in_rule: bool = True
+    """Whether a rule is before it, to which recipes belong: elsewhere such a line is one of make's own."""
 
     def is_recipe(self, source: Source) -> bool:
-        """Whether make takes it for a line of a recipe, where there may be one."""
-        return self.end > self.start and source.text.startswith(self.prefix, self.start)
+        """Whether make takes it for a line of a recipe."""
+        return self.in_rule and self.end > self.start and source.text.startswith(self.prefix, self.start)
 
 
 _PREFIX = re.compile(r"[ ]*\.RECIPEPREFIX\s*(\?=|:{1,3}=|\+=|=)[ \t]*((?:\$\(\.RECIPEPREFIX\))?)(.?)")
@@ -55,16 +57,30 @@ def _prefix(text: str, before: str) -> str:
 
 def lines_of(source: Source) -> Iterator[Line]:
     """The logical lines of a file."""
-    if ".RECIPEPREFIX" not in source.text:
-        yield from _lines_of(source)
-        return
-    prefix = "\t"
-    for line in _lines_of(source):
-        yield line._replace(prefix=prefix)
-        prefix = _prefix(source.text[line.start : line.end], prefix)
+    prefix, in_rule, defining = "\t", False, False
+    changes = ".RECIPEPREFIX" in source.text
+    for start, end in _lines_of(source):
+        line = Line(start, end, prefix, in_rule)
+        yield line
+        text = source.text[start:end]
+        prefix = _prefix(text, prefix) if changes else prefix
+        if defining:
+            defining = not text.strip().startswith("endef")
+        elif not line.is_recipe(source):
+            defining = DEFINE.match(text) is not None
+            in_rule = not defining and _is_in_rule(text.strip(), before=in_rule)
 
 
-def _lines_of(source: Source) -> Iterator[Line]:
+def _is_in_rule(text: str, *, before: bool) -> bool:
+    """Whether recipes belong to a rule after a line of make's own: a rule begins them, and an assignment ends them."""
+    if not text or text.startswith("#") or _CONDITION.match(text) is not None:
+        return before
+    if ASSIGNMENT.match(text) is not None or _OF_TARGET.match(text) is not None or _DIRECTIVE.match(text) is not None:
+        return False
+    return before or ":" in text
+
+
+def _lines_of(source: Source) -> Iterator[tuple[int, int]]:
     starts = source.line_starts
     start: int | None = None
     for number in range(1, len(starts) + 1):
@@ -73,10 +89,11 @@ def _lines_of(source: Source) -> Iterator[Line]:
             start = begin
         if end > begin and source.text[end - 1] == "\\" and number < len(starts):
             continue
-        yield Line(start, end)
+        yield start, end
         start = None
 
 
+_DIRECTIVE = re.compile(r"(?:-?include|sinclude|undefine|unexport|export|override|vpath)\b(?![^:=]*:(?!=))")
 ASSIGNMENT = re.compile(r"(?:override\s+|export\s+)*([\w.-]+)\s*(\?=|:{1,3}=|\+=|!=|=)[ \t]*")
 _CONDITION = re.compile(r"\s*(ifeq|ifneq|ifdef|ifndef|else|endif)\b")
 DEFINE = re.compile(r"\s*(?:(?:override|export)\s+)*define\s+([\w.-]+)?")

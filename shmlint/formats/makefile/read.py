@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -13,9 +14,10 @@ from shmlint.formats.makefile.just import just_recipes
 from shmlint.formats.makefile.make import make_lines
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_source
-from shmlint.model.reading import Reading
+from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
-from shmlint.model.source import Source
+from shmlint.model.source import Source, Span
+from shmlint.syntax.shell_text import ENGINE, RUNS, lines_with
 from shmlint.syntax.shell_variables import given
 
 
@@ -26,8 +28,27 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 def _read(source: Source, workspace: Workspace) -> Reading:
     reading = read_source(source, parts(source, workspace))
-    stray = () if is_justfile(source.path) else outside_commands(source, reading, "it is not in a recipe")
-    return reading._replace(not_read=(*reading.not_read, *stray))
+    if is_justfile(source.path):
+        return reading
+    stray = outside_commands(source, reading, "it is not in a recipe")
+    return reading._replace(not_read=(*reading.not_read, *stray, *_held(source, reading)))
+
+
+def _held(source: Source, reading: Reading) -> Iterator[NotRead]:
+    """Container starts in variables that the makefile does not use."""
+    told = {place.span.line for place in reading.not_read}
+    for at in lines_with(RUNS, source.text):
+        found = _HELD.match(source.text, at)
+        if found is not None and f"$({found[1]}" not in source.text and f"${{{found[1]}" not in source.text:
+            span = Span(source, found.start(2), found.end())
+            if span.line not in told:
+                yield NotRead(span, "no recipe is known to run what the variable holds", "dynamic")
+
+
+_HELD = re.compile(
+    rf"[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?::{{0,3}}|\?)=[ \t]*"
+    rf"((?:sudo[ \t]+)?{ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+-)"
+)
 
 
 def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:

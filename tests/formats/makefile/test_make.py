@@ -53,6 +53,11 @@ NAME = "Makefile"
         ("N := $(shell docker images -q x)\na:\n\tdocker run --gpus all $(N)\n",
          "${shell_docker_images__q_x}", "all", 3),
         ("a:\n\tdocker run {% if x %}--gpus all{% endif %} {# y #} IMG\n", IMAGE, "all", 2),
+        # no rule is before it, or an assignment ended that: such lines are make's own
+        ("\tG = --gpus all\na:\n\tdocker run $(G) IMG\n", IMAGE, "all", 3),
+        ("ifeq ($(X),1)\n\tG = --gpus 1\nelse\n\tG = --gpus all\nendif\na:\n\tdocker run $(G) IMG\n", IMAGE, "all", 7),
+        ("b:\n\tls\nX = 1\n\tG = --gpus all\na:\n\tdocker run $(G) IMG\n", IMAGE, "all", 6),
+        ("include x.mk\n\n\tG = --gpus all # y\n\na b: c\n\tdocker run $(G) IMG\n", IMAGE, "all", 6),
     ],
 )
 def test_recipes(tmp_path: Path, text: str, image: str, count: object, line: int) -> None:
