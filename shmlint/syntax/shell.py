@@ -251,7 +251,7 @@ class _CommandReader:
                 name = node.child_by_field_name("name")
                 if name is not None:
                     self._defined(self.tree.raw(name), node)
-        assignments = AssignmentReader(self.words)
+        assignments = AssignmentReader(self.words, self._branches())
         for node in nodes:
             assignments.note(node)
         for node in nodes:
@@ -283,6 +283,10 @@ class _CommandReader:
 
     def _when(self, node: Node) -> When:
         return when(node, self.conditions)
+
+    def _branches(self) -> Conditions | None:
+        """What decides about the branches that set variables."""
+        return Conditions(self.words)
 
     def _by_call(self, node: Node) -> Iterator[Command]:
         """The commands of a node; those that start a container in a function are others at each call of it."""
@@ -668,6 +672,9 @@ class _EngineReader(_CommandReader):
 
     def _when(self, node: Node) -> When:
         return "always"
+
+    def _branches(self) -> None:
+        """A launch is judged by all branches: its reader may run the script otherwise."""
 
 
 def _read_as(word: Word) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shmlint.model.number import whole_number
+from shmlint.syntax.shell_conditions import Conditions, is_made
 from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.shell_variables import (
     ANY,
@@ -37,6 +38,9 @@ _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 _SETTING = _SETTERS | {"command", "builtin", ".", "source", "eval", "printf", "set"}
 """Commands that may set variables, or run one that does."""
 
+_CONDITIONS = 10
+"""Branches that are looked at to decide about another one."""
+
 _SUBSTITUTION = re.compile(r"\$\([^()]*\)|`[^`]*`")
 """A command whose output is put in: what is named inside is not added to."""
 _SETS = re.compile(r"(?:^[\"']?|[;&|\n]\s*|\bexport\s+)[A-Za-z_]\w*\+?=")
@@ -46,8 +50,11 @@ _SETS = re.compile(r"(?:^[\"']?|[;&|\n]\s*|\bexport\s+)[A-Za-z_]\w*\+?=")
 class AssignmentReader:
     """Notes on the variables of ``words`` what nodes do to them."""
 
-    def __init__(self, words: WordReader) -> None:
+    def __init__(self, words: WordReader, conditions: Conditions | None = None) -> None:
         self.words = words
+        self.conditions = conditions
+        """What decides about the branches of a text that is followed; None where all of them are looked at."""
+        self.deciding: set[int] = set()
         self.tree = words.tree
         self.variables = words.variables
         self.readonly: dict[str, int] = {}
@@ -263,11 +270,22 @@ class AssignmentReader:
         beside = _SUBSTITUTION.sub("", raw) if "(" in raw or "`" in raw else raw
         lengthens = f"${name}" in beside or f"${{{name}" in beside
         loop, function = self.tree.loop_of(node), self.tree.function_of(node)
+        decided = self.conditions is not None and branch is not None and function is None and loop is None
         made = Assignment(
             self.tree.end_of(node), self._once(value), append, branch, lengthens, function, self.tree.is_local(node),
-            loop,
+            loop, is_made=partial(self._is_made, node) if decided else nothing,
         )  # fmt: skip
         self.variables.note(name, made)
+
+    def _is_made(self, node: Node) -> bool | None:
+        """Whether the branches around an assignment are taken; None where that is not known."""
+        if self.conditions is None or node.id in self.deciding or len(self.deciding) >= _CONDITIONS:
+            return None
+        self.deciding.add(node.id)
+        try:
+            return is_made(node, self.conditions)
+        finally:
+            self.deciding.discard(node.id)
 
     def _once(self, node: Node | None) -> Callable[[], Value]:
         """What an assignment assigns, computed once for each call that is looked at."""

@@ -58,6 +58,26 @@ def when(node: Node, known: Conditions) -> When:
     return "perhaps"
 
 
+def is_made(assignment: Node, known: Conditions) -> bool | None:
+    """Whether an assignment outside of all functions is made; None where that is not known.
+
+    What follows another command by ``&&`` depends on that, and a shell of its own keeps what it sets.
+    """
+    child = assignment
+    for _ in range(_DEPTH):
+        parent = known.tree.parents.get(child.id)
+        if parent is None:
+            return True
+        if parent.type in _SHELLS:
+            return None
+        decide = _after_another if parent.type == "list" else _DECIDE.get(parent.type)
+        taken = decide(parent, child, known) if decide is not None else True
+        if taken is not True:
+            return taken
+        child = parent
+    return None
+
+
 def leaves(node: Node, tree: Tree) -> bool:
     """Whether ``exec`` or ``exit`` ends the text's own shell, and not one that is started for a part of it."""
     child = node
@@ -164,6 +184,14 @@ def _list(parent: Node, child: Node, known: Conditions) -> bool | None:
     if operator == "||":
         return _not(value)
     return value if value is not None or _tests(first, known) else True
+
+
+def _after_another(parent: Node, child: Node, known: Conditions) -> bool | None:
+    """``A && B`` and ``A || B``, where it is known what A says."""
+    if len(parent.children) != 3 or child.id == parent.children[0].id:
+        return True if len(parent.children) == 3 else None
+    value = _evaluate(parent.children[0], known)
+    return _not(value) if parent.children[1].type == "||" else value
 
 
 def _tests(node: Node, known: Conditions) -> bool:

@@ -84,6 +84,10 @@ State = Buffer | list[Word] | Cause
 """What a variable holds, or the reason why that is not known."""
 
 
+def nothing() -> None:
+    """What is not known: the value of an assignment, whether it is made, the arguments of a call."""
+
+
 class Assignment(NamedTuple):
     """Something that sets a variable. The ranges are places in the file."""
 
@@ -102,10 +106,8 @@ class Assignment(NamedTuple):
     """The outermost loop that it is in."""
     because: Cause | None = None
     """What sets the variable, where that is not known."""
-
-
-def nothing() -> None:
-    """The value of an assignment, and the arguments of a call, that are not known."""
+    is_made: Callable[[], bool | None] = nothing
+    """Whether its branch is taken, where that is asked for and known."""
 
 
 class Call(NamedTuple):
@@ -471,8 +473,10 @@ class Variables:
     def _assigned(self, name: str, state: State, made: Assignment, at: int) -> State:
         """What a variable holds after an assignment."""
         value = made.value()
-        if made.branch is not None and not made.branch[0] <= at < made.branch[1]:
-            return self._perhaps(name, state, made)
+        branched = made.branch is not None and not made.branch[0] <= at < made.branch[1]
+        is_made = made.is_made() if branched else True
+        if is_made is not True:
+            return self._perhaps(name, state, made) if is_made is None else state
         if value is None:
             because = made.because or Cause("elsewhere", name)
             return state if isinstance(state, Cause) and made.because else because

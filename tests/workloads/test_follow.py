@@ -55,11 +55,35 @@ def test_programs_that_the_build_or_a_configuration_names(
 
 
 @table(
+    "script, verdict",
+    [
+        (f'N=${{1:-8}}; if [ $N -gt 1 ]; then RUN="{RANKS}"; else RUN=python; fi\n$RUN work.py', "needed"),
+        (f'N=${{1:-1}}; if [ $N -gt 1 ]; then RUN="{RANKS}"; else RUN=python; fi\n$RUN work.py', "not-needed"),
+        (f'N=8; P=; [ $N -gt 1 ] && P="{RANKS}"; $P work.py', "needed"),
+        (f'N=8; P=python; [ $N = 1 ] || P="{RANKS}"; $P work.py', "needed"),
+        (f'P=python; true && P="{RANKS}"; $P work.py', "needed"),
+        (f'case $1 in a) P=python;; *) P="{RANKS}";; esac; $P work.py', "needed"),
+        ('C="work.py"; if [ -z "$1" ]; then C="torchrun --nproc_per_node=8 $C"; fi\n$C', "needed"),
+        ('N=8; C=work.py; [ $N = 8 ] && C+=" --fast"\ntorchrun --nproc_per_node=$N $C', "needed"),
+        # what a command before it does, a loop, a shell of its own and a function are not known
+        (f'P=python; mkdir x && P="{RANKS}"; $P work.py', "likely"),
+        (f'P=python; for i in 1 2; do P="{RANKS}"; done; $P work.py', "likely"),
+        (f'P=python; (true; P="{RANKS}"); $P work.py', "likely"),
+        (f'P=python; f() {{ if true; then P="{RANKS}"; fi; }}; f; $P work.py', "likely"),
+        (f'P=python; if [ "$P" = x ] && [ -n "$2" ]; then P="{RANKS}"; fi; $P work.py', "not-needed"),
+    ],
+)
+def test_a_branch_that_is_known_to_be_taken_sets_the_program(tmp_path: Path, script: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("bash go.sh"), "go.sh": script + "\n", "work.py": "print(1)\n"}
+    assert need(tmp_path, files | {"Dockerfile": DOCKERFILE}).verdict == verdict
+
+
+@table(
     "script, gpus, verdict",
     [
         (f'if [ "$MODE" = many ]; then RUN="{RANKS}"; else RUN=python; fi\n$RUN work.py', "", "likely"),
         (f'if [ "$MODE" = many ]; then RUN="{RANKS}"; else RUN=python; fi\n$RUN work.py', "count: 1, ", "unknown"),
-        (f'case $1 in a) RUN="{RANKS}";; *) RUN=python;; esac\neval "$RUN work.py"', "", "likely"),
+        (f'case $MODE in a) RUN="{RANKS}";; *) RUN=python;; esac\neval "$RUN work.py"', "", "likely"),
         (f'RUN=({RANKS})\n[ -f x ] && RUN=(python)\n"${{RUN[@]}}" work.py', "", "likely"),
         ('RUN=python\n[ -f x ] && RUN="python -u"\n$RUN train.py', "", "likely"),
         ('RUN=python\n[ -f x ] && RUN="python -u"\n$RUN work.py', "", "unknown"),
