@@ -187,8 +187,8 @@ def _code(source: Source, lines: tuple[Line, ...], info: str | None, depth: int)
 
 
 def _language(info: str) -> str:
-    """The language of a fence: ``bash``, ``{.bash .annotate}``, ``bash title="x"``, ``{code-block} sh``."""
-    words = re.split(r"[\s{},]+", info.strip().lower().lstrip("{"))
+    """The language of a fence: ``bash``, ``{.bash .annotate}``, ``bash title="x"``, ``{code-block} sh``, ``[bash]``."""
+    words = re.split(r"[][\s{},]+", info.strip().lower().lstrip("{["))
     if words and words[0] in _CODE_DIRECTIVES:
         words = words[1:]
     return words[0].lstrip(".") if words else ""

@@ -16,7 +16,7 @@ from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.shell_assignments import AssignmentReader
-from shmlint.syntax.shell_conditions import Conditions, When, leaves, when
+from shmlint.syntax.shell_conditions import Conditions, When, leaves, only_waits, when
 from shmlint.syntax.shell_output import PAGE, PRINTERS, RUNNERS, SCRIPT, TAKERS, goes_to, plainly_printed
 from shmlint.syntax.shell_repair import one_heredoc, repaired
 from shmlint.syntax.shell_text import (
@@ -77,6 +77,8 @@ class Command(NamedTuple):
     """What it reads on its standard input, where the text holds that: a here-document or a here-string."""
     written: str = ""
     """The file into which ``cat`` writes that, where its name is known."""
+    endless: bool = False
+    """It is a ``sleep`` in a loop that waits for ever."""
 
 
 def commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
@@ -361,7 +363,11 @@ class _CommandReader:
         if runs:  # not of a function that runs its arguments and gets none
             given = self._given(node)
             written = self._written(node) if given is not None and [word.text for word in runs] == ["cat"] else ""
-            yield Command(runs, span, self.depth > 0, self._when(node), leaving, inside, given=given, written=written)
+            endless = runs[0].text == "sleep" and only_waits(node, self.tree)
+            yield Command(
+                runs, span, self.depth > 0, self._when(node), leaving, inside, given=given, written=written,
+                endless=endless,
+            )  # fmt: skip
         yield from self._quoted(node, words)
 
     def _given(self, node: Node) -> Word | None:

@@ -78,6 +78,18 @@ def is_made(assignment: Node, known: Conditions) -> bool | None:
     return None
 
 
+def only_waits(node: Node, tree: Tree) -> bool:
+    """Whether a command is in a loop that waits for ever, and does nothing else: ``while sleep 60; do :; done``."""
+    loop = next((around for around in tree.around(node) if around.type == "while_statement"), None)
+    return loop is not None and _WAITING.fullmatch(tree.raw(loop)) is not None
+
+
+_WAITING = re.compile(
+    r"(?:while\s+(?:true|:|sleep\s+\S+|\[ 1 \]|\(\( ?1 ?\)\))|until\s+false)\s*[;\n]\s*do\s+"
+    r"(?:(?:sleep\s+[^\s;&|]+|:|true|(?:echo|date)\b[^;&|\n]*)\s*[;\n]\s*)+done"
+)
+
+
 def leaves(node: Node, tree: Tree) -> bool:
     """Whether ``exec`` or ``exit`` ends the text's own shell, and not one that is started for a part of it."""
     child = node

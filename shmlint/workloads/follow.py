@@ -345,6 +345,7 @@ class Follower:
         for command in body.commands:
             written = command.words if command.given is None else with_input(command.words, command.given)
             words = _with_arguments([word.text for word in written], arguments)
+            words = ["sleep", "infinity"] if command.endless else words
             writes = command.given is not None and words == ["cat"]  # `cat > FILE <<EOF`
             if command.when in ("never", "value") or not words or writes:
                 self._write(command, body, directory, context)

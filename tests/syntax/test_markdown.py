@@ -10,6 +10,7 @@ CASES: dict[tuple[str, str], list[tuple[str, list[str], bool]]] = {
     ("a.md", "```\na\n```\n"): [("", ["a"], False)],
     ("a.md", "~~~yaml title=x\na\n~~~\n"): [("yaml", ["a"], False)],
     ("a.md", "``` {.bash .annotate}\na\n```\n"): [("bash", ["a"], False)],
+    ("a.md", "```[bash]\na\n```\n"): [("bash", ["a"], False)],
     ("a.md", "```{code-block} sh\na\n```\n"): [("sh", ["a"], False)],
     ("a.md", "text\n\n    a\n    b\n"): [("", ["a", "b"], False)],
     ("a.mdx", "text\n\n    a\n    b\n"): [],  # MDX has no indented code

@@ -412,6 +412,9 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("another shell", launch("pytorch/pytorch", "fish"), "likely"),
     ("a script of another shell", launch("nvidia/cuda", "fish run.fish"), "unknown"),
     ("idle in a shell", launch("nvidia/cuda", ["bash", "-c", "nvidia-smi; sleep infinity"]), "unknown"),
+    ("idle in a loop", launch("pytorch/pytorch", ["/bin/sh", "-c", "while sleep 1000; do :; done"]), "likely"),
+    ("idle in an endless loop", launch("pytorch/pytorch", ["sh", "-c", "while true; do sleep 30; done"]), "likely"),
+    ("wait for a file", launch("pytorch/pytorch", ["sh", "-c", "until [ -f x ]; do sleep 30; done"]), "not-needed"),
     ("idle tail", launch("pytorch/pytorch", "tail -f /dev/null"), "likely"),
     ("idle in an image that needs it", launch("nvcr.io/nvidia/pytorch:24.01-py3", "sleep infinity"), "likely"),
     # A server or a notebook in a training image need not use what the image is for
