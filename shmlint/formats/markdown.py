@@ -509,10 +509,21 @@ class ShellBlock:
 
 
 def shell_blocks(source: Source, workspace: Workspace) -> Iterator[ShellBlock]:
-    """The code of a document, block by block.
+    """The code of a document, block by block, and the commands that are lines of their own: ``1. `python train.py` ``.
 
     What a document shows after the start of a shell in a container is what it runs there.
     """
-    for block in blocks_of(source, workspace):
-        if not block.inline and (_names_shell(block.language) or _runs_python(block, source)):
-            yield ShellBlock(block, source)
+    every = blocks_of(source, workspace)
+    code = [b for b in every if not b.inline and (_names_shell(b.language) or _runs_python(b, source))]
+    inside = [(block.lines[0][0], block.lines[-1][1]) for block in every]
+    spans = (match.span(1) for match in _SPAN_ALONE.finditer(source.text)) if "`" in source.text else ()
+    alone = [Block("", (span,)) for span in spans if not any(start <= span[0] < end for start, end in inside)]
+    for block in sorted([*code, *alone], key=lambda block: block.lines[0]):
+        yield ShellBlock(block, source)
+
+
+_SPAN_ALONE = re.compile(
+    r"`(?<=[ \t\n]`)((?:[A-Z_]+=\S* +)*(?:python[\d.]*|torchrun|accelerate|deepspeed|bash|sh|\./[\w./-]+\.sh) [^`\n]+)`"
+    r"[ \t]*(?=\n|\Z)"
+)
+"""A code span that is a command which runs a program, at the end of a line; it begins with what is looked for."""

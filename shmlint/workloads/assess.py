@@ -237,6 +237,8 @@ def _to_the_end(case: Case) -> Need | None:
     program = case.program
     if program.kind != "program" or program.stops or case.findings.stops:
         return None
+    if program.commands[-1].kind == "interactive":
+        return None  # what ran before only prepares the container, which then waits for others to enter it
     started = [Evidence(f"runs {named(entry.path)}", entry.span) for entry in program.entries]
     evidence = (*started, *(Evidence(step.text, step.span) for step in program.built))[:1]
     if not evidence:

@@ -654,6 +654,8 @@ def unwrapped(words: Sequence[str]) -> tuple[str, ...]:
             left = left[1:]
         elif left[0] == "--" and left[1:] and left[1].rpartition("/")[2] in SHELLS:
             left = left[1:]  # `docker run IMAGE -- bash`: the shell behind the entrypoint's `exec`
+        elif left[0].startswith("/etc/init.d/"):
+            left = ("service", program, *left[1:])
         elif program in _AS_USER and "-c" in left[1:-1]:
             left = ("sh", "-c", left[left.index("-c") + 1])
         elif program in _WRAPPER_OPTIONS:

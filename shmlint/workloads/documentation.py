@@ -195,6 +195,7 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
     repository = program.files.repository
     source = repository.peek(page.path)
     here, directory, notebook, typed_in = page.here, "", gives_notebook(launch, program), page.anything
+    inside = ""  # the directory to which it goes in the container
     named = list(_named_starts(source, launch, program)) if source is not None else []
     for command in _commands_behind(source, page.start, repository) if source is not None else ():
         words = [word.text for word in command.words]
@@ -202,13 +203,17 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
             here = here or not is_to_be_used(page.path, named[0], repository)
             named.clear()  # the first is enough
         if words[0] == "cd" or _is_outside(command, repository):
-            directory = words[1] if len(words) == 2 and words[0] == "cd" else directory
+            if len(words) == 2 and words[0] == "cd":
+                directory = words[1]
+                inside = posixpath.normpath(posixpath.join(inside or program.files.workdir, directory))
             continue
         passed = _passed_to_script(words, launch, page.path, directory, program)
         if passed == () or _makes(words, launch, page.path, directory, repository):
-            here = here or not is_to_be_used(page.path, command.span.start, repository)
+            here, inside = here or not is_to_be_used(page.path, command.span.start, repository), ""
             continue
         passed = behind_exec(words) if passed is None else passed
+        if words[0] in ENGINES:
+            inside = ""  # what its directory is does not matter inside
         if "run" in words[:4] and words[0] in ENGINES:
             # What follows is for this container again where it is started anew, unless it has shown what it is for.
             compose = ("compose" in words[:3] or words[0] == "docker-compose") and launch.name in words
@@ -223,7 +228,8 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         runs = starts and (_starts_program(starts, program) or (is_of_example(page.path) and runs_binary(starts)))
         if passed or (runs and not _is_elsewhere(command, launch, follower)):
             sure = bool(passed) or (here and not notebook) or (page.waits and _on_several_hosts(words))
-            follower.run_given(assigned(command, command.span), passed or words, command.span, certain=sure)
+            given, place = assigned(command, command.span), inside if re.search(r"[$~<]", inside) is None else ""
+            follower.run_given(given, passed or words, command.span, certain=sure, directory=place)
 
 
 def _named_starts(page: Source, launch: Launch, program: Program) -> Iterator[int]:

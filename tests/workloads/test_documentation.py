@@ -778,6 +778,28 @@ def test_a_page_that_trains_with_tensorflow(tmp_path: Path, code: str, more: dic
     assert need(tmp_path, {**files, **more}).verdict == verdict
 
 
+@table(
+    "page, verdict",
+    [
+        ("1. Train:\n`python train.py`\n", "needed"),
+        ("- `N=1 python train.py --epochs 3`  \n", "needed"),
+        ("## Train\n`bash go.sh now`", "needed"),
+        ("```\ncd part\n```\nthen\n```\npython fit.py\n```\n", "needed"),
+        ("```\ncd /app/part\npython fit.py\n```\n", "needed"),
+        ("```\ncd other\npython fit.py\n```\n", "likely"),
+        # in a sentence it may say something else, and so may code in which it stands
+        ("The script `python train.py` is for later.\n", "likely"),
+        ("```yaml\n`python train.py`\n```\n", "likely"),
+        ("`train.py`\n", "likely"),
+    ],
+)
+def test_commands_of_a_page_outside_of_blocks_and_in_directories(tmp_path: Path, page: str, verdict: str) -> None:
+    start = f"```\ndocker run -it --gpus all -v .:/app -w /app {PYTORCH} bash\n```\n"
+    files = {"README.md": start + page, "train.py": LOADER, "part/fit.py": LOADER, "go.sh": "python train.py\n"}
+    files |= {"other/fit.py": "print(1)\n", "last/fit.py": "print(1)\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
 MAKEFILE = """build:
 \tdocker build -t app .
 

@@ -57,6 +57,22 @@ def test_programs_that_the_build_or_a_configuration_names(
 @table(
     "script, verdict",
     [
+        ("python work.py", "not-needed"),
+        ("python work.py && sleep 365d", "unknown"),
+        ("/etc/init.d/ssh start; python work.py; tail -f /dev/null", "unknown"),
+        ("/etc/init.d/ssh start; exec python work.py", "not-needed"),
+    ],
+)
+def test_a_container_that_waits_after_its_program_is_there_for_others(
+    tmp_path: Path, script: str, verdict: str
+) -> None:
+    files = {"compose.yaml": compose("bash go.sh"), "go.sh": script + "\n", "work.py": "print(1)\n"}
+    assert need(tmp_path, files | {"Dockerfile": DOCKERFILE}).verdict == verdict
+
+
+@table(
+    "script, verdict",
+    [
         (f'N=${{1:-8}}; if [ $N -gt 1 ]; then RUN="{RANKS}"; else RUN=python; fi\n$RUN work.py', "needed"),
         (f'N=${{1:-1}}; if [ $N -gt 1 ]; then RUN="{RANKS}"; else RUN=python; fi\n$RUN work.py', "not-needed"),
         (f'N=8; P=; [ $N -gt 1 ] && P="{RANKS}"; $P work.py', "needed"),
