@@ -481,5 +481,5 @@ _PROGRAM = re.compile(
 _ARGUMENT = re.compile(r"\$(?:\d|\{\d+\})")
 _NAMED_IMAGE = re.compile(r"(?i)image|img|tag|repo|registry|container")
 _HINTS_OPTIONS = re.compile(
-    r"(?i)arg|opt|flag|param|extra|gpu|vol|mount|port|net|env|shm|ipc|runtime|device|\[[@*]\]"
+    r"(?i)arg|opt|flag|param|extra|gpu|mount|shm|ipc|runtime|device|\[[@*]\]|(?<![a-z])(?:vol|port|net|env)"
 )

@@ -137,6 +137,7 @@ def test_options_not_known(line: str) -> None:
         ("docker run --rm $IMAGE", "$IMAGE"),
         ("docker run --rm $IMAGE --model x", "$IMAGE"),
         ("docker run --rm ${IMAGE_NAME}:${TAG} python x.py", "${IMAGE_NAME}:${TAG}"),
+        ("docker run --rm $PVNET_DOCKER", "$PVNET_DOCKER"), ("docker run --rm $REPORTER bash", "$REPORTER"),
         ("docker run --rm nvcr.io/$ORG/pytorch:$TAG python", "nvcr.io/$ORG/pytorch:$TAG"),
         ("docker run --rm $1 bash", "$1"),
         ("docker run --rm $NAME", "$NAME"),
