@@ -345,7 +345,7 @@ class Follower:
         for command in body.commands:
             written = command.words if command.given is None else with_input(command.words, command.given)
             words = _with_arguments([word.text for word in written], arguments)
-            words = ["sleep", "infinity"] if command.endless else words
+            words = ["sleep", "infinity"] if command.endless else _beside(words, directory, context)
             writes = command.given is not None and words == ["cat"]  # `cat > FILE <<EOF`
             if command.when in ("never", "value") or not words or writes:
                 self._write(command, body, directory, context)
@@ -716,4 +716,17 @@ def _with_arguments(words: Sequence[str], arguments: tuple[str, ...]) -> list[st
     return found
 
 
+def _beside(words: list[str], directory: str, context: RunContext) -> list[str]:
+    """Words with the directory of their script instead of how it finds that: ``python $(dirname "$0")/train.py``."""
+    if not context.script or not any("dirname" in word for word in words):
+        return words
+    place = context.script
+    if not place.startswith("/"):
+        place = posixpath.relpath(place, directory or ".") if not directory.startswith("/") else ""
+    return [re.sub(_FINDS_ITSELF, lambda found: place, word) if place else word for word in words]
+
+
+_FINDS_ITSELF = (
+    rf"^(?:\$\(\s*cd\s+(?:-P\s+|--\s+)?{_BESIDE_SCRIPT}[^;|()]*&&\s*pwd(?:\s+-P)?\s*\)|{_BESIDE_SCRIPT})(?=/|$)"
+)
 _ARGUMENT = r"\$\{?([1-9])\b\}?"

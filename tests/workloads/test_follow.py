@@ -57,6 +57,22 @@ def test_programs_that_the_build_or_a_configuration_names(
 @table(
     "script, verdict",
     [
+        ('here=$(dirname "$0")\npython $here/fit.py', "needed"),
+        ('python "$(dirname "${BASH_SOURCE[0]}")"/fit.py', "needed"),
+        ('DIR="$(cd "$(dirname "$0")" >/dev/null 2>&1 && pwd)"\nPYTHONPATH=$DIR/.. python "$DIR/fit.py"', "needed"),
+        ('here=$(dirname "$0")\nbash $here/../part/more.sh', "needed"),
+        ('python "$(dirname "$0")/other.py"', "unknown"),
+    ],
+)
+def test_a_script_that_finds_its_own_directory(tmp_path: Path, script: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("bash part/go.sh"), "part/go.sh": script + "\n", "part/fit.py": LOADER}
+    files |= {"fit.py": "print(1)\n", "part/more.sh": "python $(dirname $0)/fit.py\n", "Dockerfile": DOCKERFILE}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "script, verdict",
+    [
         ("python work.py", "not-needed"),
         ("python work.py && sleep 365d", "unknown"),
         ("/etc/init.d/ssh start; python work.py; tail -f /dev/null", "unknown"),
