@@ -708,7 +708,7 @@ def names_training(words: Sequence[str]) -> bool:
         return False
     behind = words.index("-m") + 1 if "-m" in words[:3] else 0
     named = [_last_of(word) if at and at == behind else word for at, word in enumerate(words[:4])]
-    first = [word for word in named if not word.startswith("-")]
+    first = [word for at, word in enumerate(named) if not word.startswith("-") and words[max(at - 1, 0)] not in _OF_DATA]
     files = [word for at, word in enumerate(first) if not at or "/" not in word or word.endswith((".py", ".sh"))]
     script = next((at for at, word in enumerate(files) if word.endswith((".py", ".sh"))), None)
     if script is not None and re.search(_OTHER_USE, files[script].rpartition("/")[2]) is not None:
@@ -716,6 +716,10 @@ def names_training(words: Sequence[str]) -> bool:
     return any(re.search(_TRAINING, word.rpartition("/")[2].lower()) for word in files)
 
 
+_OF_DATA = frozenset(
+    {"--split", "--splits", "--set", "--subset", "--dataset", "--data", "--partition", "--folder", "--input"}
+)
+"""Options whose values name data: ``extract.py --split train`` looks at the pictures that others train with."""
 _OTHER_USE = r"(?i)(?:^|_|-)(?:demo|infer|inference|predict|prediction|export|visuali[sz]e|vis|deploy)(?:[_.-])"
 """Scripts that are called after what is done with a model that was trained."""
 

@@ -305,7 +305,8 @@ def test_ranks(words: str, ranks: int | None, vary: bool) -> None:
         ("python tools/image_demo.py configs/model_pretrain_mixed.py", False),
         ("bash export.sh configs/finetune.py", False), ("python demo.py train", True),
         ("python tools/run.py configs/train.py", True), ("python demo_train.py", True),
-        ("python predictor.py configs/train.py", True),
+        ("python predictor.py configs/train.py", True), ("python extract.py --split train", False),
+        ("python fit.py --mode train", True), ("python train.py --split test", True),
     ],
 )  # fmt: skip
 def test_names_of_training(words: str, trains: bool) -> None:
