@@ -708,7 +708,8 @@ def names_training(words: Sequence[str]) -> bool:
         return False
     behind = words.index("-m") + 1 if "-m" in words[:3] else 0
     named = [_last_of(word) if at and at == behind else word for at, word in enumerate(words[:4])]
-    first = [word for at, word in enumerate(named) if not word.startswith("-") and words[max(at - 1, 0)] not in _OF_DATA]
+    data = {at + 1 for at, word in enumerate(words[:3]) if word in _OF_DATA}
+    first = [word for at, word in enumerate(named) if not word.startswith("-") and at not in data]
     files = [word for at, word in enumerate(first) if not at or "/" not in word or word.endswith((".py", ".sh"))]
     script = next((at for at, word in enumerate(files) if word.endswith((".py", ".sh"))), None)
     if script is not None and re.search(_OTHER_USE, files[script].rpartition("/")[2]) is not None:

@@ -107,7 +107,7 @@ def _result(walker: Walker) -> Reading:
         row = row or row_of_method(site, walker, _row_of_name)
         if row is None and (row := _row_of(site.name, last, walker.kept)) is not None:
             site = site._replace(certain=False)  # it may be a method of another class
-        row = None if row is not None and _only_switches(row, site) else row
+        row = None if row is not None and (_only_switches(row, site) or _is_of_another(row, site)) else row
         meant = row is not None and _is_meant(row, site, walker)
         made_of = loaders_of(site, walker.evaluator) if row is not None and row.call in RUNNER else None
         if made_of is not None:
@@ -427,6 +427,13 @@ def _only_switches(row: Row, site: Site) -> bool:
     if dotted(site.node.func).endswith("model.model.train"):
         return True
     return row.call.partition(".")[0] not in imported_by(site.scope.module)
+
+
+def _is_of_another(row: Row, site: Site) -> bool:
+    """Whether ``index.train(vectors)`` is no method of ultralytics: its models take no such values, only named ones."""
+    node = site.node
+    values = bool(node.args) and not node.keywords and not any(isinstance(value, ast.Starred) for value in node.args)
+    return values and site.name != row.call and row.call.startswith("ultralytics.")
 
 
 def _is_of_object(site: Site) -> bool:
