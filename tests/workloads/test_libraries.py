@@ -21,7 +21,7 @@ from tests.workloads.cases import DOCKERFILE, compose, need
         ("from dgl.dataloading import DataLoader", "DataLoader(g, ids, sampler, num_workers=4)", "likely"),
         ("from dgl.dataloading import GraphDataLoader", "GraphDataLoader(d)", "not-needed"),
         ("from ultralytics import YOLO\nYOLO('x.pt').predict('y')", "index['a'].train(vectors)", "not-needed"),
-        ("from ultralytics import YOLO\nYOLO('x.pt').predict('y')", "model['a'].train(data='coco8.yaml')", "likely"),
+        ("from ultralytics import YOLO\nYOLO('x.pt').predict('y')", "model['a'].train(data='coco8.yaml')", "needed"),
         ("import dgl", "dgl.graph(([0], [1]))", "not-needed"),
         ("import dgl", "dgl.graph(([0], [1])).shared_memory('name')", "likely"),
         ("import shared_memory", "shared_memory.other()", "unknown"),
