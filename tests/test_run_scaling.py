@@ -206,6 +206,22 @@ def test_no_pattern_starts_over_at_every_character(case: str) -> None:
     assert time.process_time() - start < 10
 
 
+PAGES = {
+    "verbs in one line": "docker " + "run -" * 300_000,
+    "spans": "x `A=" * 60_000,
+    "assignments in a span": " `" + "A=b " * 75_000,
+    "lines that go": "cd " * 100_000,
+}
+
+
+@table("case", PAGES)
+def test_a_line_of_a_page_is_looked_at_once(case: str) -> None:
+    start = time.process_time()
+    page = f"```\n{RUN.replace('run', 'run -it -v .:/x')}\n```\n{PAGES[case]}\n"
+    lint({"markdown": ["README.md"]}, Settings(), Workspace({"README.md": page}))
+    assert time.process_time() - start < 10
+
+
 def test_lines_above_a_container_are_not_read_again_for_each() -> None:
     """What is walked in a loop calls no function, so the clock is asked: each time, it would take 20 seconds."""
     head = "---\napiVersion: v1\nkind: Pod\nspec:\n  containers:\n"

@@ -50,7 +50,8 @@ class _Unpickler(pickle.Unpickler):
         self._common = common
 
     def find_class(self, module: str, name: str) -> Any:
-        return self._find if name == _named.__name__ else super().find_class(module, name)
+        named = (module, name) == (_named.__module__, _named.__name__)
+        return self._find if named else super().find_class(module, name)
 
     def _find(self, name: int | str) -> Launch | Source:
         return self._common[name] if isinstance(name, int) else self._workspace.source(name)

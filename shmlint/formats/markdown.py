@@ -523,7 +523,7 @@ def shell_blocks(source: Source, workspace: Workspace) -> Iterator[ShellBlock]:
 
 
 _SPAN_ALONE = re.compile(
-    r"`(?<=[ \t\n]`)((?:[A-Z_]+=\S* +)*(?:python[\d.]*|torchrun|accelerate|deepspeed|bash|sh|\./[\w./-]+\.sh) [^`\n]+)`"
-    r"[ \t]*(?=\n|\Z)"
+    r"`(?<=[ \t\n]`)((?:[A-Z_]+=[^\s`]* +)*"
+    r"(?:python[\d.]*|torchrun|accelerate|deepspeed|bash|sh|\./[\w./-]+\.sh) [^`\n]+)`[ \t]*(?=\n|\Z)"
 )
 """A code span that is a command which runs a program, at the end of a line; it begins with what is looked for."""

@@ -38,7 +38,7 @@ _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 _SETTING = _SETTERS | {"command", "builtin", ".", "source", "eval", "printf", "set"}
 """Commands that may set variables, or run one that does."""
 
-_CONDITIONS = 10
+_CONDITIONS = 2
 """Branches that are looked at to decide about another one."""
 
 _SUBSTITUTION = re.compile(r"\$\([^()]*\)|`[^`]*`")

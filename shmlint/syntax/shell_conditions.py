@@ -85,8 +85,8 @@ def only_waits(node: Node, tree: Tree) -> bool:
 
 
 _WAITING = re.compile(
-    r"(?:while\s+(?:true|:|sleep\s+\S+|\[ 1 \]|\(\( ?1 ?\)\))|until\s+false)\s*[;\n]\s*do\s+"
-    r"(?:(?:sleep\s+[^\s;&|]+|:|true|(?:echo|date)\b[^;&|\n]*)\s*[;\n]\s*)+done"
+    r"(?:while\s++(?:true|:|sleep\s++[^\s;&|]++|\[ 1 \]|\(\( ?1 ?\)\))|until\s++false)[ \t]*+[;\n]\s*+do\s++"
+    r"(?:(?:sleep\s++[^\s;&|]++|:|true|(?:echo|date)\b[^;&|\n]*+)[ \t\r]*+[;\n]\s*+)++done"
 )
 
 
@@ -104,7 +104,9 @@ def leaves(node: Node, tree: Tree) -> bool:
 
 
 _DEPTH = 100
-"""Conditions around a command, and inside each other, that are looked at."""
+"""Conditions around a command that are looked at."""
+_INNER = 30
+"""Conditions inside each other that are looked at; each of them may ask for variables, which others set."""
 _MOST_BRANCHES = 100
 _SHELLS = frozenset({"subshell", "pipeline", "function_definition", "command_substitution", "process_substitution"})
 
@@ -236,7 +238,7 @@ def _not(value: bool | None) -> bool | None:
 def _evaluate(node: Node, known: Conditions, depth: int = 0) -> bool | None:
     """Whether a condition is true; None where that is not known."""
     if node.id not in known.decided:
-        known.decided[node.id] = _worked_out(node, known, depth) if depth < _DEPTH else None
+        known.decided[node.id] = _worked_out(node, known, depth) if depth < _INNER else None
     found = known.decided[node.id]
     return None if found is None else bool(found)
 
@@ -272,7 +274,7 @@ def _joined(operator: str, values: Sequence[bool | None]) -> bool | None:
 def _test(node: Node, known: Conditions, depth: int = 0) -> bool | None:
     """The inside of ``[ … ]``, ``[[ … ]]`` and ``(( … ))``."""
     children = node.children
-    if depth > _DEPTH or (node.type == "unary_expression" and not children):
+    if depth > _INNER or (node.type == "unary_expression" and not children):
         return None
     if node.type == "parenthesized_expression" and len(node.named_children) == 1:
         return _test(node.named_children[0], known, depth + 1)

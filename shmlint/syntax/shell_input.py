@@ -20,7 +20,7 @@ def with_input(words: Sequence[Word], given: Word) -> tuple[Word, ...]:
     """
     if any(word.unknown for word in words):
         return tuple(words)
-    if any(word.text == "su" for word in words[:2]):  # the user's shell gets it
+    if [word.text for word in words[:2] if word.text != "sudo"][:1] == ["su"]:  # the user's shell gets it
         has_own = any(word.text in ("-c", "--command") for word in words)
         return tuple(words) if has_own else (*words, Word("-c", given.span), given)
     at = next((at for at, word in enumerate(words) if _runs_input(word)), None)

@@ -58,7 +58,15 @@ def lines_with(words: Iterable[re.Pattern[str]], text: str) -> list[int]:
 
     Each of these begins with letters, which are found at once; a pattern for the start of a line is tried everywhere.
     """
-    return sorted({text.rfind("\n", 0, found.start()) + 1 for word in words for found in word.finditer(text)})
+    found: set[int] = set()
+    for word in words:
+        end = 0
+        for match in word.finditer(text):
+            if match.start() >= end:  # the first in its line
+                found.add(text.rfind("\n", end, match.start()) + 1)
+                end = text.find("\n", match.start())
+                end = end if end >= 0 else len(text)
+    return sorted(found)
 
 
 def not_set(name: str) -> Cause:

@@ -55,6 +55,20 @@ def test_programs_that_the_build_or_a_configuration_names(
 
 
 @table(
+    "script",
+    [
+        "\n".join(f'if [[ {"( " * 80}"$A{n - 1}" = x{" )" * 80} ]]; then A{n}=x; fi' for n in range(60)) + "\n$A59 x",
+        "\n".join(f'if [ "$A{n - 1}" = x ]{" || false" * 29}; then A{n}=x; fi' for n in range(60)) + "\npython $A59.py",
+        "while true; do\n" + (":\n" + "\n" * 30) * 500 + "x\ndone\nsleep 1\n",
+    ],
+)
+def test_conditions_that_go_on_and_on_are_not_known(tmp_path: Path, script: str) -> None:
+    """They end neither in too deep a recursion nor in a search that starts over."""
+    files = {"compose.yaml": compose("bash go.sh"), "go.sh": script + "\n", "Dockerfile": DOCKERFILE}
+    assert need(tmp_path, files).verdict == "unknown"
+
+
+@table(
     "script, verdict",
     [
         ('here=$(dirname "$0")\npython $here/fit.py', "needed"),
