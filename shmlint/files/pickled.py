@@ -58,5 +58,5 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _named(name: int | str) -> None:
-    """Stands for what is named, in the bytes."""
-    raise NotImplementedError
+    """Stands for what is named, in the bytes; ``_Unpickler`` has its own in this place."""
+    raise pickle.UnpicklingError(f"only `unpickled` knows what {name!r} is")

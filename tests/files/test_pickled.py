@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from shmlint.files.pickled import pickled, unpickled
 from shmlint.files.workspace import Workspace
 from shmlint.model.launch import Launch, ReadOnly, Words
 from shmlint.model.source import Source, Span
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_the_texts_of_files_are_those_of_the_other_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,6 +34,8 @@ def test_the_launches_of_both_processes_are_not_copied() -> None:
     )
     again = unpickled(pickled({"mine": mine, "another": another}, Workspace(), [mine]), Workspace(), [mine])
     assert again["mine"] is mine
+    with pytest.raises(pickle.UnpicklingError, match="only `unpickled` knows"):
+        pickle.loads(pickled(mine, Workspace(), [mine]))
     assert again["another"] is not another
     assert (again["another"].name, again["another"].span.start) == ("another", 0)
 
