@@ -396,8 +396,9 @@ class Follower:
             self._pushed.append(directory)
         if len(words) != 2:
             return directory
-        if re.fullmatch(_BESIDE_SCRIPT, words[1]) is not None and context.script:
-            return context.script
+        beside = _path_beside(words[1], "", context)
+        if beside is not None:
+            return beside
         return directory if "$" in words[1] else posixpath.normpath(posixpath.join(directory, words[1]))
 
     # Programs -----------------------------------------------------------------------------
@@ -598,10 +599,6 @@ _EXPORTS_OTHERS = r"\bexport[ \t]+(?:-p[ \t]+)?[\"']?(?:\$|`)"
 _EXPORTS_NAMES = r"\bexport[ \t]+([A-Za-z_]\w*)(?![\w=+\[-])"
 """A variable that is exported apart from its value: by ``read`` and ``for``, nothing of it is known."""
 _MOVES = frozenset({"cd", "pushd", "popd"})
-_BESIDE_SCRIPT = (
-    r"""["']?(?:\$\(|`)\s*dirname\s+(?:--\s+)?["']?\$(?:0|\{0\}|\{?BASH_SOURCE(?:\[0\])?\}?)["']?\s*(?:\)|`)["']?"""
-)
-"""The directory of a script, as it finds that itself."""
 _GIVEN = re.compile(r"\$(?:[@*1-9]|\{(?:[@*]|[1-9]\d*)\W?.*\})")
 
 
@@ -717,16 +714,21 @@ def _with_arguments(words: Sequence[str], arguments: tuple[str, ...]) -> list[st
 
 
 def _beside(words: list[str], directory: str, context: RunContext) -> list[str]:
-    """Words with the directory of their script instead of how it finds that: ``python $(dirname "$0")/train.py``."""
-    if not context.script or not any("dirname" in word for word in words):
-        return words
-    place = context.script
-    if not place.startswith("/"):
-        place = posixpath.relpath(place, directory or ".") if not directory.startswith("/") else ""
-    return [re.sub(_FINDS_ITSELF, lambda found: place, word) if place else word for word in words]
+    """Words with the path of what is beside their script instead of how it finds that: ``$(dirname "$0")/fit.py``."""
+    return [_path_beside(word, directory, context) or word for word in words]
 
 
-_FINDS_ITSELF = (
-    rf"^(?:\$\(\s*cd\s+(?:-P\s+|--\s+)?{_BESIDE_SCRIPT}[^;|()]*&&\s*pwd(?:\s+-P)?\s*\)|{_BESIDE_SCRIPT})(?=/|$)"
-)
+def _path_beside(word: str, directory: str, context: RunContext) -> str | None:
+    """The path from a directory of what a script finds from its own; None for any other word."""
+    if not context.script or not word.startswith(("$", "`")) or not ("dirname" in word or "BASH_SOURCE" in word):
+        return None
+    from shmlint.workloads.script_directory import beside
+
+    found = beside(word)
+    path = posixpath.normpath(posixpath.join(context.script, found)) if found is not None else None
+    if path is None or path.startswith("/"):
+        return path
+    return posixpath.relpath(path, directory or ".") if not directory.startswith("/") else None
+
+
 _ARGUMENT = r"\$\{?([1-9])\b\}?"

@@ -39,6 +39,12 @@ def from_directory(text: str, span: Span) -> str | None:
     return found[0] if found is not None and found[1] and _SCRIPT not in found[0] else None
 
 
+def beside(word: str) -> str | None:
+    """The path from a script's directory that a word of its gives by itself: ``$(dirname "$0")/fit.py``; else None."""
+    found = _Reader("#!", 0).path(word, 0)
+    return found[0] if found is not None and _SCRIPT not in found[0] else None
+
+
 def _given_at(text: str, span: Span) -> int:
     """Where a script runs the command that a text begins with: a variable may hold it since then."""
     word = text.strip("\"'")
