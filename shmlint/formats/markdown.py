@@ -6,7 +6,7 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 
 from shmlint.files.workspace import Workspace
@@ -450,13 +450,9 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
     """
     if HASH.search(source.text) is None and HTML.search(source.text) is None:
         return
-    code = sorted((block.lines[0][0], block.lines[-1][1]) for block in blocks_of(source, workspace))
+    read_blocks = blocks_of(source, workspace)
+    code, block_at = _places(read_blocks), _block_at(source, read_blocks)
     starts = sorted(launch.span.start for launch in launches)
-
-    def block_at(offset: int) -> tuple[int, int] | None:
-        place = bisect_right(code, (offset, len(source.text))) - 1
-        return code[place] if place >= 0 and offset <= code[place][1] else None
-
     for comment in line_suppressions(source, HASH, "#", lambda at: True):
         around = block_at(comment.span.start)
         if around is not None and bisect_left(starts, around[0]) < bisect_right(starts, around[1]):
@@ -464,6 +460,22 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
     for match in HTML.finditer(source.text):
         if block_at(match.start()) is None and before(source, match.start()).count("`") % 2 == 0:
             yield _of_next_block(suppression(source, match), code)
+
+
+def _places(read_blocks: Sequence[Block]) -> list[tuple[int, int]]:
+    """Where the code of a document is, in its order."""
+    return sorted((block.lines[0][0], block.lines[-1][1]) for block in read_blocks)
+
+
+def _block_at(source: Source, read_blocks: Sequence[Block]) -> Callable[[int], tuple[int, int] | None]:
+    """Tells the place of the code around an offset; None outside of all code."""
+    code = _places(read_blocks)
+
+    def at(offset: int) -> tuple[int, int] | None:
+        place = bisect_right(code, (offset, len(source.text))) - 1
+        return code[place] if place >= 0 and offset <= code[place][1] else None
+
+    return at
 
 
 def _of_next_block(comment: Suppression, code: Sequence[tuple[int, int]]) -> Suppression:
@@ -515,9 +527,9 @@ def shell_blocks(source: Source, workspace: Workspace) -> Iterator[ShellBlock]:
     """
     every = blocks_of(source, workspace)
     code = [b for b in every if not b.inline and (_names_shell(b.language) or _runs_python(b, source))]
-    inside = [(block.lines[0][0], block.lines[-1][1]) for block in every]
+    around = _block_at(source, every)
     spans = (match.span(1) for match in _SPAN_ALONE.finditer(source.text)) if "`" in source.text else ()
-    alone = [Block("", (span,)) for span in spans if not any(start <= span[0] < end for start, end in inside)]
+    alone = [Block("", (span,)) for span in spans if around(span[0]) is None]
     for block in sorted([*code, *alone], key=lambda block: block.lines[0]):
         yield ShellBlock(block, source)
 
