@@ -139,7 +139,7 @@ def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: st
         ("shell", "x.sh", "docker run --gpus all \\\n  --rm # IMG\n", "no image follows its options"),
         ("makefile", "Makefile", "ifdef X\n\tR := docker run --gpus=all\nendif\n",
          "no recipe is known to run what the variable holds"),
-        ("makefile", "Makefile", "export R ?= sudo docker run --gpus=all IMG\na:\n\tls\n",
+        ("makefile", "Makefile", "export R ?= sudo docker run --gpus=all IMG\na:\n\tls $(RM)\n",
          "no recipe is known to run what the variable holds"),
         ("makefile", "Makefile", "a:\n\tls\n\tR = docker run --gpus=all\n", "its image is added elsewhere"),
         ("makefile", "Makefile", "# x\ndocker run --gpus all \\\n  IMG\na:\n\tls\n", "it is not in a recipe"),

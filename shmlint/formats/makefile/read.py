@@ -37,14 +37,16 @@ def _read(source: Source, workspace: Workspace) -> Reading:
 def _held(source: Source, reading: Reading) -> Iterator[NotRead]:
     """Container starts in variables that the makefile does not use."""
     told = {place.span.line for place in reading.not_read}
+    used = frozenset(_USED.findall(source.text))
     for at in lines_with(RUNS, source.text):
         found = _HELD.match(source.text, at)
-        if found is not None and f"$({found[1]}" not in source.text and f"${{{found[1]}" not in source.text:
+        if found is not None and found[1] not in used:
             span = Span(source, found.start(2), found.end())
             if span.line not in told:
                 yield NotRead(span, "no recipe is known to run what the variable holds", "dynamic")
 
 
+_USED = re.compile(r"\$[({](?:call[ \t]+)?([\w.-]+)")
 _HELD = re.compile(
     rf"[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?::{{0,3}}|\?)=[ \t]*"
     rf"((?:sudo[ \t]+)?{ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+-)"
