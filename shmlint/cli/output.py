@@ -72,7 +72,10 @@ class Output(NamedTuple):
 
 
 def prepare_streams() -> None:
-    """Let no character stop the program that a terminal has no sign for."""
+    """Let no character stop the program that a terminal has no sign for, nor a stream that was closed before it."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it is there to the end
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -89,6 +89,32 @@ def test_a_command_imports_no_other() -> None:
         assert not others & set(done.stdout.splitlines()[-1].split())
 
 
+PROGRAM = f"{sys.executable} -m shmlint"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("given", ["compose.yaml", "compose.yaml --format json", "--version", "--help", "rules"])
+def test_output_that_cannot_be_written(tmp_path: Path, given: str) -> None:
+    write(tmp_path, {"compose.yaml": TRAINER})
+    code = f"{PROGRAM} {given} >/dev/full; echo $?; {PROGRAM} {given} >&-; echo $?; {PROGRAM} {given} >&- 2>&-; echo $?"
+    done = subprocess.run(
+        ["sh", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**uncovered(), "PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    found = "1" if given.startswith("compose") else "0"
+    assert done.stdout.split() == ["2", found, found]
+    assert done.stderr == "shmlint: the output cannot be written: No space left on device\n"
+
+
+def test_completion_ends_well(tmp_path: Path) -> None:
+    environment = {"_SHMLINT_COMPLETE": "bash_complete", "COMP_WORDS": "shmlint inv", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        PROGRAM.split(), cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**uncovered(), "PYTHONPATH": str(Path(__file__).parents[2]), **environment},
+    )  # fmt: skip
+    assert "plain,inventory\n" in done.stdout
+
+
 WORDS = [
     *FLAGS, "a.yaml", "b c/*", "", "-", "--", "--format", "json", "concise", "xml", "size", "check", "--jobs", "2",
     "-qv", "--no-such", "--help", "-h", "--select", "SHM101", "--format=json",
@@ -131,11 +157,18 @@ def test_flags_and_paths_need_no_parser(words: list[str], options: checking.Opti
     assert without_click(words) == options
 
 
+def at_end(printed: str) -> str:
+    """Code that runs the program and prints something when it ends, which it does without what Python does then."""
+    return (
+        "import os, sys; from shmlint import cli; end = os._exit; "
+        f"os._exit = lambda status: (print({printed}, flush=True), end(status)); cli.main()"
+    )
+
+
 def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"compose.yaml": TRAINER})
     monkeypatch.chdir(tmp_path)
-    code = "import atexit, sys; from shmlint import cli; "
-    code += "atexit.register(lambda: print('click' in sys.modules)); cli.main()"
+    code = at_end("'click' in sys.modules")
     for arguments, is_parsed in (
         ([], False), (["compose.yaml"], False), (["gone.yaml"], False), (["-V"], False), (["files"], True),
         (["check", "--force-exclude", "--", "compose.yaml"], False), (["--format", "json", "compose.yaml"], False),
@@ -154,7 +187,7 @@ def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_hook_that_repairs_loads_little(tmp_path: Path) -> None:
     write(tmp_path, {"compose.yaml": TRAINER})
-    code = "import atexit, sys; from shmlint import cli; atexit.register(lambda: print(*sys.modules)); cli.main()"
+    code = at_end("*sys.modules")
     done = subprocess.run(
         [sys.executable, "-c", code, "check", "--force-exclude", "--fix", "--", "compose.yaml"],
         capture_output=True, text=True, check=False, cwd=tmp_path,
@@ -168,8 +201,7 @@ def test_what_decides_nothing_is_not_loaded(tmp_path: Path) -> None:
         "none.yaml": "services:\n  a:\n    image: nginx\n",
         "sized.yaml": "services:\n  a:\n    image: x\n    command: python -V\n    gpus: all\n    shm_size: 16gb\n",
     })  # fmt: skip
-    code = "import atexit, sys; from shmlint import cli; "
-    code += "atexit.register(lambda: print(*sys.modules)); cli.main()"
+    code = at_end("*sys.modules")
     assess, mechanisms = "shmlint.workloads.assess", "shmlint.workloads.mechanisms"
     expected: dict[str, set[str]] = {"none": set(), "sized": {assess}}
     for name, loaded in expected.items():
