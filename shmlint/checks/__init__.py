@@ -25,7 +25,7 @@ WORTH = 0.35
 """Seconds that the rest has to take at this pace. Another process copies the memory that it uses and its results
 are sent back, so all of them together take longer for less than this, and it is done little sooner."""
 
-_PORTIONS = 16
+_PORTIONS = 32
 """For each process: those that one process is given ahead are few of them."""
 
 
