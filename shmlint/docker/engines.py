@@ -165,7 +165,7 @@ _GLOBAL_STOPS = frozenset(("-v", "--version", "--help"))
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _BINARY = re.compile(rf"(?:.*[/\\])?({'|'.join(BINARIES)})(?:\.(?:exe|lima))?")
-_BINARY_VARIABLE = re.compile(
+_BINARY_VARIABLE = (
     rf"(?i)[\W\d_]*(?:({'|'.join(ENGINES)})_?(?:cmd|bin|binary|exe|command|cli|path)?"
     r"|(?:oci|container)_?(?:cmd|bin|binary|exe|command|cli|path|engine|runtime|tool))[\W\d_]*"
 )
@@ -247,7 +247,7 @@ def _behind_dashes(words: Sequence[Word], at: int) -> int | None:
 def _engine(word: Word) -> Binary | None:
     match = _BINARY.fullmatch(word.text)
     if match is None and word.unknown:
-        match = _BINARY_VARIABLE.fullmatch(word.text)
+        match = re.fullmatch(_BINARY_VARIABLE, word.text)
     if match is None:
         return _one_of(word)
     named = (match[1] or "").lower()

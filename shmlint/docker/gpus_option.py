@@ -99,7 +99,7 @@ def misread(value: str, request: GpuDevices) -> Misread | None:
     return None
 
 
-_ID = re.compile(r"[0-9]+(?::[0-9]+)?|(?:GPU|MIG)-[\w/-]+")
+_ID = r"[0-9]+(?::[0-9]+)?|(?:GPU|MIG)-[\w/-]+"
 
 
 def quoted_devices(value: str) -> str | None:
@@ -117,12 +117,12 @@ def quoted_devices(value: str) -> str | None:
     for field in value.split(","):
         key, equals, _ = field.partition("=")
         if not equals:
-            if not inside or not _ID.fullmatch(field):
+            if not inside or not re.fullmatch(_ID, field):
                 return None
             fields[-1] += f",{field}"
             continue
         inside = key == "device"
-        if inside and not _ID.fullmatch(field.partition("=")[2]):
+        if inside and not re.fullmatch(_ID, field.partition("=")[2]):
             return None
         fields.append(field)
     quoted = ",".join(f'"{field}"' if "," in field else field for field in fields)

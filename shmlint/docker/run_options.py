@@ -391,11 +391,11 @@ class _OptionReader:
             return True
         if _LITERAL_START.match(text):
             return False
-        if _NAMED_OPTIONS.search(text):
+        if re.search(_NAMED_OPTIONS, text):
             return True
         if _NAMED_IMAGE.search(text):
             return False
-        if _HINTS_OPTIONS.search(text):
+        if re.search(_HINTS_OPTIONS, text):
             return True
         if not word.maybe_many or self.at + 1 == len(self.words):
             return False
@@ -409,7 +409,7 @@ class _OptionReader:
             return self._lookup(name if name.startswith("--") else name[:2]) is not None
         if after.unknown:
             return _NAMED_IMAGE.search(after.text) is not None
-        if not is_reference(after.text) or _PROGRAM.fullmatch(after.text):
+        if not is_reference(after.text) or re.fullmatch(_PROGRAM, after.text):
             return False
         return True if re.search("[/:]", after.text) else None
 
@@ -460,26 +460,24 @@ def _lacks_value(after: Word, rest: Sequence[Word]) -> bool:
     return "/" in after.text[1:] and is_reference(after.text)
 
 
-_PLACE = re.compile(r"\$?\{\{.*?\}\}|\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*>|\{+[^{}]*\}+|\$[@*#?!$-]", re.S)
+_PLACE = r"(?s)\$?\{\{.*?\}\}|\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*>|\{+[^{}]*\}+|\$[@*#?!$-]"
 
 
 def can_be_reference(text: str) -> bool:
     """Whether a word with variables can name an image: whether what is known of it can be in a name."""
-    return re.fullmatch(r"(?!\$)[\w./:@+-]*", _PLACE.sub("", text)) is not None
+    return re.fullmatch(r"(?!\$)[\w./:@+-]*", re.sub(_PLACE, "", text)) is not None
 
 
 _PART_OF_ARRAY = re.compile(r"\$\{\w+\[(?:[@*]\]:|\d)")
 _LITERAL_START = re.compile(r"[A-Za-z0-9_/]|\.[^.]")
-_NAMED_OPTIONS = re.compile(
-    r"(?i)(?:arg|opt|option|flag|param|argument|parameter)s?(?:\[[@*]\])?\W*$|\$\{?[@*]|\.\.\.|…"
-)
-_PROGRAM = re.compile(
+_NAMED_OPTIONS = r"(?i)(?:arg|opt|option|flag|param|argument|parameter)s?(?:\[[@*]\])?\W*$|\$\{?[@*]|\.\.\.|…"
+_PROGRAM = (
     r"(?:ba|z|da|k|a|c)?sh|python[\d.]*|[\w.-]+\.(?:sh|py)|torchrun|accelerate|deepspeed|mpi(?:run|exec)|nvidia-smi|"
     r"make|jupyter(?:-\w+)?|pytest|tox|pip\d?|conda|uv|poetry|npm|npx|env|exec|tail|sleep|ls|cat|echo|nvcc|cmake|tmux|sudo"
 )
 """Commands of containers; no image that people mean has such a name without a tag."""
 _ARGUMENT = re.compile(r"\$(?:\d|\{\d+\})")
 _NAMED_IMAGE = re.compile(r"(?i)image|img|tag|repo|registry|container")
-_HINTS_OPTIONS = re.compile(
+_HINTS_OPTIONS = (
     r"(?i)arg|opt|flag|param|extra|gpu|mount|shm|ipc|runtime|device|\[[@*]\]|(?<![a-z])(?:vol|port|net|env)"
 )

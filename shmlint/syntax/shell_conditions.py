@@ -81,10 +81,10 @@ def is_made(assignment: Node, known: Conditions) -> bool | None:
 def only_waits(node: Node, tree: Tree) -> bool:
     """Whether a command is in a loop that waits for ever, and does nothing else: ``while sleep 60; do :; done``."""
     loop = next((around for around in tree.around(node) if around.type == "while_statement"), None)
-    return loop is not None and _WAITING.fullmatch(tree.raw(loop)) is not None
+    return loop is not None and re.fullmatch(_WAITING, tree.raw(loop)) is not None
 
 
-_WAITING = re.compile(
+_WAITING = (
     r"(?:while\s++(?:true|:|sleep\s++[^\s;&|]++|\[ 1 \]|\(\( ?1 ?\)\))|until\s++false)[ \t]*+[;\n]\s*+do\s++"
     r"(?:(?:sleep\s++[^\s;&|]++|:|true|(?:echo|date)\b[^;&|\n]*+)[ \t\r]*+[;\n]\s*+)++done"
 )

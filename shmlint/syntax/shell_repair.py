@@ -113,7 +113,7 @@ _JOIN = "\ue005"
 """Stands at the end of a line to which the next one is joined by a blank."""
 
 
-_GOES_ON = re.compile(r"[ \t]+(?:--[a-z][\w-]*|-[A-Za-z])(?:[= \t]|\\|\r?$)")
+_GOES_ON = r"[ \t]+(?:--[a-z][\w-]*|-[A-Za-z])(?:[= \t]|\\|\r?$)"
 """An option in a recipe of make, in which a dash before a command means something else."""
 
 
@@ -122,7 +122,7 @@ def goes_on(text: str, after: str) -> bool:
     if _START.match(text) is None:
         return False
     last = text.rpartition("\n")[2]
-    return _ENDED.search(last) is not None or _GOES_ON.match(after) is not None
+    return _ENDED.search(last) is not None or re.match(_GOES_ON, after) is not None
 
 
 def _comment(line: str, number: int, lines: list[str]) -> str | None:
@@ -151,7 +151,7 @@ def _joined(line: str) -> tuple[str, EndKind | None]:
     return line, None
 
 
-_HEREDOC = re.compile(r"(?<![<(])\d*<<(?P<dash>-?)[ \t]*(?P<mark>['\"\\]?)(?P<word>[A-Za-z_]\w*)['\"]?")
+_HEREDOC = r"(?<![<(])\d*<<(?P<dash>-?)[ \t]*(?P<mark>['\"\\]?)(?P<word>[A-Za-z_]\w*)['\"]?"
 
 
 def one_heredoc(text: ShellText) -> ShellText:
@@ -163,7 +163,7 @@ def one_heredoc(text: ShellText) -> ShellText:
     for i, line in enumerate(lines):
         if line.count("<<") < 2:
             continue
-        starts = list(_HEREDOC.finditer(line))
+        starts = list(re.finditer(_HEREDOC, line))
         behind = i + 1
         for start in starts[:-1]:
             ends = (j for j in range(behind, len(lines)) if _ends(lines[j], start))

@@ -643,10 +643,10 @@ def _values(*held: State | None) -> tuple[str, ...]:
 
 def _is_option(value: Buffer) -> bool:
     """Whether a value is an option for GPUs of which only the end is not known: ``--gpus device=$1``."""
-    return _DEVICES.fullmatch("".join(value.chars)) is not None
+    return re.fullmatch(_DEVICES, "".join(value.chars)) is not None
 
 
-_DEVICES = re.compile(r"\s*--gpus[ =]\"?device=\$\{?\w+\}?\"?\s*")
+_DEVICES = r"\s*--gpus[ =]\"?device=\$\{?\w+\}?\"?\s*"
 
 
 _LONGEST_VALUE = 80
@@ -681,7 +681,7 @@ _TELLING = (
 )  # fmt: skip
 """What an option must contain to matter here."""
 
-_SETTING = re.compile(
+_SETTING = (
     r"(?<!\S)(?:(?:-e|--env)(?:\s+|=)[\"']?(?!\w*visible_devices)[a-z_]\w*(?:=\S*)?"
     r"|(?:-v|--volume)(?:\s+|=)(?![-(]|\S*/dev\b)\S+:\S*"
     r"|--(?:name|hostname|workdir)(?:\s+|=)(?!-)\S+)(?!\S)"
@@ -716,7 +716,7 @@ def is_harmless(value: Buffer | list[Word] | Cause | None) -> bool:
     lowered = text.lower()
     if not holds_one(lowered, _TELLING):
         return True
-    return not holds_one(_SETTING.sub("", re.sub("--mount[ =]type=bind", "", lowered)), _TELLING)
+    return not holds_one(re.sub(_SETTING, "", re.sub("--mount[ =]type=bind", "", lowered)), _TELLING)
 
 
 _REFERENCE = re.compile(r"\$\{\w+\}|\$\w+")
@@ -756,7 +756,7 @@ def may_set(text: str) -> frozenset[str]:
     return frozenset(names | ({ANY} if re.search(_SET_ANY, text) else set()))
 
 
-_VALUE = re.compile(
+_VALUE = (
     r"(?:(?<![\w-])([A-Za-z_]\w*)(?:=|\+=(?=\(|[\"']?\s))(?:\(\s*)?[\"']?\s*(?:\$\{\1:?-)?|\$\{([A-Za-z_]\w*):?="
     r"|\bprintf\s+-v\s+([A-Za-z_]\w*)\s+[\"']?%s[\"']?\s+|\bread\s+(?:-\S+\s+)*([A-Za-z_]\w*)\s*<<<\s*)[\"']?(?:-|\$\{?(\w+))"
 )
@@ -765,7 +765,7 @@ _VALUE = re.compile(
 def set_to_options(text: str, known: Collection[str] = ()) -> frozenset[str]:
     """The variables that a text sets to options, or to what variables ``known`` to be for options hold."""
     found = set(known)
-    for *names, held in _VALUE.findall(text):
+    for *names, held in re.findall(_VALUE, text):
         if not held or held in found:
             found.update(filter(None, names))
     return frozenset(found)

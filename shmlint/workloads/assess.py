@@ -148,13 +148,13 @@ def _mounts(case: Case) -> Need | None:
         if "size=" in options:
             why = "its command mounts /dev/shm with a size of its own"
             told = (Evidence("mounts /dev/shm", ran.place),)
-            if case.launch.privileged and ran.certain and _LARGE.search(options):
+            if case.launch.privileged and ran.certain and re.search(_LARGE, options):
                 return Need("not-needed", why=why, evidence=told)
             return unknown(case)._replace(stopped=f"{why}, if that succeeds", evidence=told)
     return None
 
 
-_LARGE = re.compile(r"(?<!\w)size=(?:[1-9]\d*[gt%]|[1-9]\d{2,}m)", re.IGNORECASE)
+_LARGE = r"(?i)(?<!\w)size=(?:[1-9]\d*[gt%]|[1-9]\d{2,}m)"
 """A size, as the kernel reads it, that is more than the engine's default."""
 
 

@@ -25,7 +25,7 @@ _RESIZES = {
 }  # fmt: skip
 """Functions that give an image a size, and the argument that is the size. PIL's is a method of the image."""
 _OF_PIL = ("size", 0)
-_CUTS = re.compile(r"(?i)crop|patch|slice|pyrdown|thumbnail|interpolate|zoom|rescale")
+_CUTS = r"(?i)crop|patch|slice|pyrdown|thumbnail|interpolate|zoom|rescale"
 """Names of what makes an image smaller."""
 _MAKES_FLOAT = frozenset({"to_tensor", "totensor", "normalize", "float", "float32", "floattensor"})
 _KEEPS = _MAKES_FLOAT | {
@@ -36,7 +36,7 @@ _KEEPS = _MAKES_FLOAT | {
 """Functions and methods that leave all numbers of an image, in small letters; those that make them 4 bytes long."""
 _TRANSFORMS = re.compile(r"(?:^|\.)(?:ToTensor|Normalize)$")
 """Names of transforms that make numbers of 4 bytes of an image."""
-_SMALL = re.compile(r"(?i)half|float16|uint8|to_?tensor_?v2|pil_?to_?tensor|grayscale|gray")
+_SMALL = r"(?i)half|float16|uint8|to_?tensor_?v2|pil_?to_?tensor|grayscale|gray"
 """Names of what leaves numbers of fewer bytes, or of fewer colours."""
 
 
@@ -65,7 +65,7 @@ def with_own_items(
 
 def _may_shrink(site: Site) -> bool:
     """Whether a call may make an image smaller, or make something that does: a transform after the dataset's own."""
-    return _CUTS.search(site.name) is not None or site.name.rpartition(".")[2] in IMAGE_SIZE_CALLS
+    return re.search(_CUTS, site.name) is not None or site.name.rpartition(".")[2] in IMAGE_SIZE_CALLS
 
 
 def _dataset(site: Site, evaluator: Evaluator) -> tuple[ast.ClassDef, Scope] | None:
@@ -136,7 +136,7 @@ def _shape(
     nodes = [node for method in methods for node in ast.walk(method)]
     names = [dotted(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)]
     names += [str(node.value) for node in nodes if isinstance(node, ast.Constant)]
-    if any(_CUTS.search(name) or _SMALL.search(name) for name in names) or any(map(_is_cut, nodes)):
+    if any(re.search(_CUTS, name) or re.search(_SMALL, name) for name in names) or any(map(_is_cut, nodes)):
         return None
     by_transform = any(_TRANSFORMS.search(site.name) for site in sites)
     flow, own = _Flow(owner, by_transform), set(map(id, nodes))

@@ -31,7 +31,7 @@ _PLAIN_BASES = (
 """Images with an operating system, tools, CUDA, ROS or TensorFlow, as their makers publish them."""
 _SERVERS = frozenset({"nextcloud", "postgres"})
 """Official images whose own program uses shared memory."""
-_INSTALLERS = re.compile(
+_INSTALLERS = (
     r"https://(?:astral\.sh/uv|sh\.rustup\.rs|just\.systems/|deb\.nodesource\.com/|bootstrap\.pypa\.io/"
     r"|install\.python-poetry)"
 )
@@ -153,7 +153,7 @@ def _is_harmless(words: Sequence[str], text: str, files: Files) -> bool:
     kind = kind_of(words)
     if kind == "build":
         return program in _BUILDS or (program == "dpkg" and _sets_up(words[1:]))
-    return kind in ("silent", "probe") or (program in SHELLS and _INSTALLERS.search(text) is not None)
+    return kind in ("silent", "probe") or (program in SHELLS and re.search(_INSTALLERS, text) is not None)
 
 
 def _sets_up(words: Sequence[str]) -> bool:

@@ -599,14 +599,14 @@ _EXPORTS_OTHERS = r"\bexport[ \t]+(?:-p[ \t]+)?[\"']?(?:\$|`)"
 _EXPORTS_NAMES = r"\bexport[ \t]+([A-Za-z_]\w*)(?![\w=+\[-])"
 """A variable that is exported apart from its value: by ``read`` and ``for``, nothing of it is known."""
 _MOVES = frozenset({"cd", "pushd", "popd"})
-_GIVEN = re.compile(r"\$(?:[@*1-9]|\{(?:[@*]|[1-9]\d*)\W?.*\})")
+_GIVEN = r"\$(?:[@*1-9]|\{(?:[@*]|[1-9]\d*)\W?.*\})"
 
 
 def _unnamed(program: str) -> str:
     """What to say of a program whose name is not written down."""
     if program.startswith(MISSING):
         return NO_NAME
-    if _GIVEN.fullmatch(program) is not None:
+    if re.fullmatch(_GIVEN, program) is not None:
         return f"it runs what its script or function is given (`{program}`)"
     shown = " ".join(program.split())
     shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[: _MOST_SHOWN - 1]}…"

@@ -26,15 +26,15 @@ _MOST_CHARACTERS = 8_000_000
 _CODE = r"\.(?:c|cc|cpp|cxx|cu|rs|go)$"
 _BESIDE = r"\.(?:cuh|h|hh|hpp|hxx|inl|cmake|mk|mod)$|^Cargo\.toml$|^CMakeLists\.txt$|^[Mm]akefile"
 _SOURCES = rf"{_CODE}|{_BESIDE}"
-_COMPILES = re.compile(r"(?<![\w./-])(?:cmake|make|ninja|meson|nvcc|gcc|g\+\+|clang\+?\+?|cargo|go)(?![\w.-])")
-_FETCHES = re.compile(r"\bgit\s+(?:clone|submodule)\b|\bgo\s+install\s+\S+@|\bcargo\s+install\s+(?!--path)[a-z]")
-_SHARES = re.compile(
+_COMPILES = r"(?<![\w./-])(?:cmake|make|ninja|meson|nvcc|gcc|g\+\+|clang\+?\+?|cargo|go)(?![\w.-])"
+_FETCHES = r"\bgit\s+(?:clone|submodule)\b|\bgo\s+install\s+\S+@|\bcargo\s+install\s+(?!--path)[a-z]"
+_SHARES = (
     r"nccl|rccl|nvshmem|openshmem|shm_open|shmsink|/dev/shm|interprocess|shared_memory(?:_object|\s*=|::)|iceoryx"
     r"|ucp_|ucx|torch|tensorflow|paddle|mxnet|mindspore|\btch\b|\bcandle|ggml|llama|dataloader|webengine|\bcef_"
     r"|chrom(?:e|ium)|ipc[-_]channel|\bray\b|fetchcontent|externalproject|cpmaddpackage|\bgit\s+clone\b|\bwget\s"
 )
 """Words of what uses shared memory, and of what fetches further sources to compile."""
-_STARTS = re.compile(
+_STARTS = (
     r"py_initialize|pybind11/embed|popen|(?<![\w.>])system\s{0,9}\(|\bexec[lv]p?e?\s{0,9}\(|posix_spawn|command::new"
     r"|exec\.command|qprocess"
 )
@@ -59,8 +59,8 @@ def _compiles(image: BuiltImage, depth: int = 0) -> bool:
     """Whether a stage, or one from which it copies, compiles what it has of the context, and fetches nothing for it."""
     text = "\n".join(text for text, _ in image.runs)
     own = any(copy.origin is None and not copy.elsewhere for copy in image.copies)
-    if own and _COMPILES.search(text) is not None:
-        return _FETCHES.search(text) is None
+    if own and re.search(_COMPILES, text) is not None:
+        return re.search(_FETCHES, text) is None
     inner = [copy.origin for copy in image.copies if copy.origin is not None]
     return depth < _MOST_STAGES and any(_compiles(origin, depth + 1) for origin in inner)
 
@@ -93,8 +93,8 @@ def _loud(repository: Repository) -> str | None:
         if source is None or number > _MOST_FILES or characters > _MOST_CHARACTERS:
             return path
         text = source.text.lower()
-        starts = _STARTS.search(text) is not None and _OF_MPI.search(text) is None
-        if starts or _SHARES.search(text) is not None:
+        starts = re.search(_STARTS, text) is not None and _OF_MPI.search(text) is None
+        if starts or re.search(_SHARES, text) is not None:
             return path
     return None
 

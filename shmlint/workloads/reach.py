@@ -473,7 +473,7 @@ class Walker:
         """The modules that are not parsed and may call methods which nothing else does, by their names."""
         methods = {name for name in self._methods if name not in self._attributes and not _is_lifecycle(name)}
         some = self.modules.unparsed() if methods else ()
-        return frozenset(one.path for one in some if not methods.isdisjoint(_NAMED.findall(one.source.text)))
+        return frozenset(one.path for one in some if not methods.isdisjoint(re.findall(_NAMED, one.source.text)))
 
     def _reach(self, loaded: Loaded, name: str, *, certain: bool, depth: int = 0) -> None:
         """Reach what a name of a module stands for."""
@@ -524,7 +524,7 @@ class Walker:
         """Note the methods of a class and the classes inside of it, and reach those that are called."""
         for method in _methods(node):
             self._methods.setdefault(method.name, []).append((Unit(loaded, method, node, certain), certain))
-            of_test = bool(self.entry.more) and _OF_TESTS.match(method.name) is not None
+            of_test = bool(self.entry.more) and re.match(_OF_TESTS, method.name) is not None
             lifecycle = of_test or _is_lifecycle(method.name)
             if lifecycle or method.name in self._attributes:
                 self._push(Unit(loaded, method, node, certain and self._attributes.get(method.name, lifecycle)))
@@ -1016,7 +1016,7 @@ class Walker:
         others = [star for star in self.modules.stars(loaded) if isinstance(star, Loaded)]
         named = [(star, name) for star in others for name in star.module.definitions]
         for module, name in (*named, *((loaded, name) for name in loaded.module.imports)):
-            if _OF_TESTS.match(name) is not None:
+            if re.match(_OF_TESTS, name) is not None:
                 self._reach(module, name, certain=False)
 
     def _set_environment(self, key: ast.expr, value: ast.expr, scope: Scope, node: ast.AST) -> None:
@@ -1109,16 +1109,16 @@ _DYNAMIC = frozenset(
     {"importlib.import_module", "import_module", "__import__", "exec", "eval", "globals", "locals", *_BY_PATH}
 )
 _TYPE_CHECKING = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING", "TYPE_CHECKING")
-_OF_TESTS = re.compile(r"(?i)test|async_?setup|async_?teardown|setup|teardown|pytest_|runTest|load_tests")
+_OF_TESTS = r"(?i)test|async_?setup|async_?teardown|setup|teardown|pytest_|runTest|load_tests"
 """What pytest and unittest call by its name."""
-_NAMED = re.compile(r"\.\s*+([A-Za-z_]\w*+)")
+_NAMED = r"\.\s*+([A-Za-z_]\w*+)"
 """What a text may call, or ask, of objects."""
-_IN_SHM = re.compile(r"""["']/dev(?:/|["']\s*\)?\s*[,/]\s*["'])shm(?![\w-])""")
+_IN_SHM = r"""["']/dev(?:/|["']\s*\)?\s*[,/]\s*["'])shm(?![\w-])"""
 
 
 def _in_shm(text: str) -> tuple[int, int] | None:
     """Where code names a file in /dev/shm; lines that are comments are no code."""
-    for found in _IN_SHM.finditer(text):
+    for found in re.finditer(_IN_SHM, text):
         if not text[text.rfind("\n", 0, found.start()) + 1 : found.start()].lstrip().startswith("#"):
             return found.span()
     return None

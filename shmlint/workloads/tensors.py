@@ -169,10 +169,10 @@ def _is_more(node: ast.AST) -> bool:
         sides = [ast.dump(side) for side in node.args[:4]] if name.endswith((".ones", ".zeros", ".full")) else []
         return len(set(sides)) < len(sides) or name in ("np.load", "numpy.load", "torch.load", "pickle.load")
     names = {ast.Name: "id", ast.Attribute: "attr", ast.keyword: "arg", ast.Constant: "value"}
-    return _BESIDE_TOKENS.search(str(getattr(node, names.get(type(node), ""), ""))) is not None
+    return re.search(_BESIDE_TOKENS, str(getattr(node, names.get(type(node), ""), ""))) is not None
 
 
-_BESIDE_TOKENS = re.compile(
+_BESIDE_TOKENS = (
     r"(?i)image|pixel|video|audio|waveform|spectrogram|(?:^|_)mels?(?:_|$)|feature|embedding|logit|tri[lu]$|one_hot"
     r"|negatives|passages|candidates|choices"
 )
@@ -183,7 +183,7 @@ _SEVERAL = frozenset(
 )
 """Transforms, datasets and readers of torchvision that give several images at once."""
 _MAKES_ITEMS = ("__getitem__", "__iter__", "__call__")
-_READS = re.compile(r"(?i)open|imread|image|frame|transform|resize|crop|augment|totensor|to_tensor|self\.\w$")
+_READS = r"(?i)open|imread|image|frame|transform|resize|crop|augment|totensor|to_tensor|self\.\w$"
 """Names of what makes images, and those with one letter, which are often transforms."""
 _OPENS = re.compile(r"(?i)open|imread|load|\bread|File$")
 
@@ -209,4 +209,4 @@ def _collects(node: ast.AST) -> bool:
 
 def _makes_image(node: ast.expr) -> bool:
     calls = (part for part in ast.walk(node) if isinstance(part, ast.Call))
-    return any(_READS.search(dotted(call.func)) for call in calls)
+    return any(re.search(_READS, dotted(call.func)) for call in calls)

@@ -21,19 +21,22 @@ _LEVELS = 5
 _MOST_FILES = 300
 _MOST_FOLDERS = 40
 
-_CALLER = re.compile(
-    r"(?i)(?:.*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|qsub|sge|mk|just|ya?ml|groovy|service)|(?:gnu)?makefile|justfile|jenkinsfile)"
+_CALLER = (
+    r"(?i)(?:.*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|qsub|sge|mk|just|ya?ml|groovy|service)"
+    r"|(?:gnu)?makefile|justfile|jenkinsfile)"
 )
 _USES = re.compile(r"\$\{?[1-9@*#]|\$\{\w+:?[-=]")
 """An argument, or a variable that has a default."""
-_BEFORE = re.compile(
-    r"(?:^|[;&|({`\"'@+:-]|(?<![\w-])(?:then|do|else|exec|nohup|sudo|time|srun|sbatch|qsub|bsub|env|bash|sh|zsh|source|\.)|-\w+|=[^\s=]*)\s*\Z"
+_BEFORE = (
+    r"(?:^|[;&|({`\"'@+:-]"
+    r"|(?<![\w-])(?:then|do|else|exec|nohup|sudo|time|srun|sbatch|qsub|bsub|env|bash|sh|zsh|source|\.)"
+    r"|-\w+|=[^\s=]*)\s*\Z"
 )
 """What is before a script's name where that is started, not copied or printed."""
 _PRINTED = re.compile(r"\s*(?:[-@+]*|- )\s*(?:echo|printf|#|//)")
 _BEFORE_PATH = r"[\s;&|()`\"'=:]"
 _SET = re.compile(r"(?<![\w-])([A-Za-z_]\w*)=")
-_BATCH_GIVES = re.compile(
+_BATCH_GIVES = (
     r"(?m)^#(?:SBATCH[ \t][^\n]*--export|(?:PBS|\$)[ \t][^\n]*-v|BSUB[ \t][^\n]*-env)[= \t]+[\"']?([^\n\"']*)"
 )
 """What a batch system puts into the environment of a script, by the lines for it."""
@@ -97,7 +100,7 @@ def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
     """
     if _USES.search(source.text) is None:
         return None
-    gives = _BATCH_GIVES.findall(source.text) if holds_one(source.text, _BATCH) else ()
+    gives = re.findall(_BATCH_GIVES, source.text) if holds_one(source.text, _BATCH) else ()
     names = {name for line in gives for name in _BATCH_NAME.findall(line)}
     script = os.path.basename(source.path)
     for caller in _candidates(source, workspace):
@@ -129,7 +132,7 @@ def _passed(text: str, script: str) -> set[str] | None:
     for line, behind in re.findall(pattern, text):
         folder = re.split(_BEFORE_PATH, line)[-1]
         before = line.removesuffix(folder) if folder.endswith("/") else line
-        if _PRINTED.match(before.lstrip()) or not _BEFORE.search(before):
+        if _PRINTED.match(before.lstrip()) or not re.search(_BEFORE, before):
             continue
         found = found or set()
         arguments = [word for word in re.split(r"[\s\"']+", behind.partition(" #")[0]) if word not in ("", "\\")]
@@ -176,7 +179,7 @@ def _in_directory(directory: str, workspace: Workspace) -> _Callers:
     folders += [os.path.join(directory, name) for name in names if "." not in name and name != "node_modules"]
     paths = (os.path.join(folder, name) for folder in folders[:_MOST_FOLDERS] for name in workspace.names_in(folder))
     found = []
-    for path in sorted(normal(path) for path in paths if _CALLER.fullmatch(os.path.basename(path)))[:_MOST_FILES]:
+    for path in sorted(normal(path) for path in paths if re.fullmatch(_CALLER, os.path.basename(path)))[:_MOST_FILES]:
         try:
             found.append(workspace.source(path))
         except Unreadable:

@@ -169,7 +169,7 @@ class RunRewriter(ReadOnly):
         return option
 
 
-_DEFAULT = re.compile(r"\$\{[\w@*]+:?[-=][^}]*$|^\s*(?:(?:override|export)\s+)*[\w.-]+\s*\?=[^#]*$")
+_DEFAULT = r"\$\{[\w@*]+:?[-=][^}]*$|^\s*(?:(?:override|export)\s+)*[\w.-]+\s*\?=[^#]*$"
 
 
 def _is_default(place: Span) -> bool:
@@ -178,7 +178,7 @@ def _is_default(place: Span) -> bool:
     A size in the command itself would take that from those who use it.
     """
     text = place.source.text
-    return _DEFAULT.search(text[text.rfind("\n", 0, place.start) + 1 : place.start]) is not None
+    return re.search(_DEFAULT, text[text.rfind("\n", 0, place.start) + 1 : place.start]) is not None
 
 
 def _asks_for_gpus(option: Option) -> bool:
@@ -191,7 +191,7 @@ def _asks_for_gpus(option: Option) -> bool:
 _NAME = re.compile(r"""["']?(?:--env=|-e=?)?["']?([\w.-]+)=""")
 """The name of a variable in the word that holds it, the option before it where the two are one word."""
 
-_ALONE = re.compile(r"""["']?(?:--[a-z-]+(?:=.*)?|-e(?:=?[\w.-]+(?:=.*)?)?)["']?""", re.S)
+_ALONE = r"""(?s)["']?(?:--[a-z-]+(?:=.*)?|-e(?:=?[\w.-]+(?:=.*)?)?)["']?"""
 """An option that is not a cluster of several."""
 
 
@@ -207,7 +207,7 @@ def _without(option: Option) -> Edit | None:
     span = option.word.span
     if span is None or last is None or last.source is not span.source or last.end < span.start:
         return None
-    if not _ALONE.fullmatch(span.text) or (option.joined and last != span):
+    if not re.fullmatch(_ALONE, span.text) or (option.joined and last != span):
         return None
     own = _own_line(option)
     if own is not None:
