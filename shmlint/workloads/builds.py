@@ -49,6 +49,7 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
     # A script is looked for by the name that it has in common with another, or else by that of the variable for it.
     words = {re.sub(r"^\$\{?\w*\}?/?", "", re.split(r"[:@]", name)[0]) for name in names} - {""}
     words = words or {name for name in names if re.fullmatch(_SHARED, name) is not None}
+    words |= {service for word in words for service in _services(word, repository)}
     known = _with(names, builds, lambda build: image_names(build.tag, build.tag), repository.shared.tags)
     same = _fitting(lambda build: bool(image_names(build.tag, build.tag) & names), known, words, repository)
     if same:
@@ -65,6 +66,14 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
         return FoundBuild(_in_context(namesake, launch, repository), guessed=True, namesake=not own, by_name=by_name)
     guessed = _of_own_name(launch, repository) or _called_like(launch, repository) or _guess(launch, repository)
     return FoundBuild(guessed and _in_context(guessed, launch, repository), guessed is not None)
+
+
+def _services(name: str, repository: Repository) -> Iterator[str]:
+    """What a service is called whose image Compose gives a name after a directory around: `app` of ``web_app``."""
+    for folder in directories(repository):
+        project = os.path.basename(folder).lower()
+        if project and name.startswith((f"{project}_", f"{project}-")) and len(name) > len(project) + 1:
+            yield name[len(project) + 1 :]
 
 
 def _in_context(build: Build, launch: Launch, repository: Repository) -> Build:

@@ -384,6 +384,36 @@ def test_builds_of_the_repository(tmp_path: Path, image: str, files: dict[str, s
 
 
 @table(
+    "image, compose, top, linked",
+    [
+        ("docker_lab", "docker/compose.yaml", "", True),
+        ("docker-lab:latest", "docker/compose.yaml", "", True),
+        ("web-lab", "docker/compose.yaml", "name: web\n", True),
+        ("docker-lab", "docker/compose.yaml", "name: web\n", False),
+        ("docker-lab:2", "docker/compose.yaml", "", False),
+        ("docker_other", "docker/compose.yaml", "", False),
+        ("me/docker_lab", "docker/compose.yaml", "", False),
+        # The directory of a checkout has any name.
+        ("checkout-lab", "compose.yaml", "", False),
+        ("web_lab", "compose.yaml", "name: web\n", True),
+    ],
+)
+def test_the_names_that_compose_gives_the_images_it_builds(
+    tmp_path: Path, image: str, compose: str, top: str, linked: bool
+) -> None:
+    context = "." if "/" in compose else "docker"
+    files = {
+        compose: f"{top}services:\n  lab:\n    build: {context}\n", "docker/Dockerfile": f"FROM {PYTORCH}\n",
+        "docker/run.sh": f"docker run -it --gpus all {image} bash\n",
+    }  # fmt: skip
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    for paths in ((".",), *((("docker/run.sh",),) if not top else ())):
+        steps = [step.text for step in need(folder, files, paths).trail]
+        assert ("image built from docker/Dockerfile" in steps) == linked, paths
+
+
+@table(
     "folder, image, verdict",
     [
         ("lidar", "me/apps:noetic-lidar", "not-needed"),

@@ -25,10 +25,10 @@ from shmlint.formats.compose.files import (
 from shmlint.formats.compose.invalid_service import service_faults
 from shmlint.formats.compose.load import load_project, read_document
 from shmlint.formats.compose.project import Project
-from shmlint.formats.compose.service import read_project
+from shmlint.formats.compose.service import built_images, read_project
 from shmlint.formats.compose.shape import check, unknown_keys
 from shmlint.formats.compose.tree import Branch, Layer, Tree
-from shmlint.model.launch import Combination, Launch, Unknown
+from shmlint.model.launch import Build, Combination, Launch, Unknown
 from shmlint.model.reading import Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
@@ -45,6 +45,7 @@ _MANY_BASES = 4
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """Every service of the projects that the given compose files take part in."""
     launches: list[Launch] = []
+    builds: list[Build] = []
     problems: list[Problem] = []
     wanted = [normal(path) for path in paths]
     readable: list[str] = []
@@ -88,15 +89,16 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
                 problems.append(problem)
         if not alone:
             continue  # whoever includes them starts their services, with its own variables and overrides
-        launches += (
+        own = [
             _placed(launch, combination, taken, project, workspace)
             for launch in (
                 read_project(project, workspace, swarm) if swarm else _launches(combination, project, workspace)
             )
             if combination not in taken.starters or launch.span.path in wanted
-        )
-    built = (launch.build for launch in launches if launch.build is not None and launch.build.tag)
-    return Reading(tuple(launches), tuple(problems), tuple(built))
+        ]
+        launches += own
+        builds += (build for launch in own for build in built_images(launch, project, workspace))
+    return Reading(tuple(launches), tuple(problems), tuple(builds))
 
 
 def _only_in_swarm(deploy: Tree | None) -> bool:

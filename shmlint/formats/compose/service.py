@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator
 
 from shmlint.docker.images import DOCKERFILES
@@ -241,6 +242,23 @@ def _build(build: Tree | None, image: Value[str] | None, directory: str) -> Buil
         in_context=True,
         inline=Value(inline.text, _content(inline), inline.written) if inline is not None else None,
     )
+
+
+def built_images(launch: Launch, project: Project, workspace: Workspace) -> tuple[Build, ...]:
+    """The images that Compose builds for a service: the one that it names, or else those that Compose names itself.
+
+    Their names begin with that of the project, which that of its directory is, unless the directory is the
+    repository's own: that has another name in each checkout.
+    https://docs.docker.com/reference/compose-file/build/#using-build-and-image
+    https://github.com/docker/compose/blob/v2.24.0/pkg/api/api.go#L600 (v2 has `-`, v1 had `_`)
+    """
+    build = launch.build
+    if build is None or build.tag or launch.image is not None:
+        return (build,) if build is not None and build.tag else ()
+    here, top = os.path.abspath(os.path.join(workspace.top, project.directory)), os.path.abspath(workspace.top or ".")
+    folder = os.path.basename(here) if here != top else ""
+    name = re.sub(r"[^-_a-z0-9]", "", (project.name or folder).lower()).lstrip("-_")
+    return tuple(build._replace(tag=f"{name}{mark}{launch.name}") for mark in "-_") if name else ()
 
 
 def _content(scalar: Leaf) -> Span:
