@@ -411,7 +411,7 @@ def _told(case: Case, need: Need) -> Need:
     guessed = guessed or _rests_on_guess(case, need)
     # Whether a program that is not understood uses what it is given, only a size tells: --ipc=host is often a habit.
     left_open = _shows_no_workers(case) if open_use else bool(case.findings.stops)
-    habit = said.bytes is None and left_open and not need.mechanisms
+    habit = said.bytes is None and (left_open or not said.page) and all(map(_may_be_small, need.mechanisms))
     habit = habit or (open_use and not need.mechanisms and _loads_little(case))
     sure = need.verdict == "likely" and not guessed and not habit and not said.seldom
     if sure and (not said.page or (open_use and _documents_training(case))):
@@ -438,12 +438,15 @@ def _loads_little(case: Case) -> bool:
     return found.need is None and (found.without_workers or found.small)
 
 
+def _may_be_small(mechanism: Mechanism) -> bool:
+    """Whether it is workers whose batches are not known."""
+    return mechanism.id == "dataloader" and mechanism.bytes is None
+
+
 def _rests_on_guess(case: Case, need: Need) -> bool:
-    """Whether a Dockerfile tells of a need that only a name leads to."""
+    """Whether a need is that of an image to whose Dockerfile only a name leads, and not of the launch's own words."""
     program = case.program
-    if program.dockerfile is None or not program.guessed:
-        return False
-    return any(told.span is not None and told.span.path == program.dockerfile.path for told in need.evidence)
+    return program.dockerfile is not None and program.guessed and not case.known.by_command
 
 
 def _of_one_process(case: Case, need: Need, said: Told) -> Need:

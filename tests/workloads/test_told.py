@@ -27,10 +27,11 @@ OF_HOST = SIZED.replace("--shm-size=16g", "--ipc=host")
     "files, verdict",
     [
         ({"README.md": PAGE, "start.sh": SIZED}, "needed"),
-        ({"README.md": PAGE, "start.sh": SIZED.replace("--shm-size=16g", "--ipc=host")}, "needed"),
+        # The host's is a habit, where batches may be small; a size is chosen.
+        ({"README.md": PAGE, "start.sh": OF_HOST}, "likely"),
         ({"README.md": PAGE, "start.sh": SIZED.replace("16g", "64m")}, "likely"),
-        # The host's is a habit where the programs are given no workers; a size is chosen.
-        ({"README.md": UNREAD, "start.sh": OF_HOST}, "needed"),
+        ({"README.md": UNREAD, "start.sh": SIZED}, "needed"),
+        ({"README.md": UNREAD, "start.sh": OF_HOST}, "likely"),
         ({"README.md": UNREAD.replace(".py", ".py --num_workers 0"), "start.sh": OF_HOST}, "likely"),
         ({"README.md": UNREAD.replace(".py", ".py --num_workers 0"), "start.sh": SIZED}, "needed"),
         ({"README.md": UNREAD.replace("tune.py", "tune.py --num_workers=0\npython eval.py --num_workers=4"),
@@ -91,7 +92,7 @@ def test_a_notebook_that_is_prepared_is_the_same_container_as_a_shell(
     "size, workers, verdict",
     [
         ("--shm-size=16g", 0, "likely"), ("--ipc=host", 0, "likely"), ("--shm-size=16g", 4, "needed"),
-        ("--ipc=host", 4, "needed"),
+        ("--ipc=host", 4, "likely"),
     ],
 )  # fmt: skip
 def test_what_is_given_elsewhere_says_less_than_code_without_workers(
@@ -132,7 +133,7 @@ RUN = "docker run -it --gpus all own/app bash\n"
 def test_the_same_container_is_built_from_the_same_file(
     tmp_path: Path, files: dict[str, str], verdict: str
 ) -> None:
-    sized = {"serve.sh": files.get("serve.sh", "") + RUN.replace("--gpus", "--ipc=host --gpus")}
+    sized = {"serve.sh": files.get("serve.sh", "") + RUN.replace("--gpus", "--shm-size=8g --gpus")}
     assert need(tmp_path, {**BUILT, **files, **sized}).verdict == verdict
 
 
@@ -166,7 +167,7 @@ def test_a_page_means_the_directories_above_itself(tmp_path: Path) -> None:
         "serve/run.sh": "docker build -t own/server docker\ndocker run -it --gpus all own/server bash\n",
         "serve/docker/Dockerfile": "FROM own/base\nRUN pip install torch\n",
         "docker/Dockerfile": "FROM own/base\nRUN pip install torch torchvision\n",
-        "docs/start.md": "```\ndocker build -t app ./docker\ndocker run -it --gpus all --ipc=host app bash\n```\n",
+        "docs/start.md": "```\ndocker build -t app ./docker\ndocker run -it --gpus all --shm-size=8g app bash\n```\n",
     }
     assert need(tmp_path, files, ("serve/run.sh",)).verdict == "likely"
     files["docs/start.md"] = files["docs/start.md"].replace("./docker", "serve/docker")
@@ -295,6 +296,25 @@ def test_limits_and_the_host_elsewhere_make_no_error_of_a_guess(tmp_path: Path, 
     start = f'RUN="python tool/infer.py"\n. ./local.env\ndocker run --gpus all {limits} own/app bash -c "$RUN $X"\n'
     other = start.replace("infer", "fit").replace("--gpus", "--ipc=host --gpus")
     assert need(tmp_path, {"a.sh": start, "b.sh": other, "tool/infer.py": code, "tool/fit.py": HALF}).verdict == verdict
+
+
+@table(
+    "image, built, verdict",
+    [
+        ("own/app", "own/app", "needed"),
+        # Only its name leads to the Dockerfile with PyTorch.
+        ("own/app:2", "app", "likely"),
+    ],
+)
+def test_a_size_elsewhere_makes_no_error_of_a_guess(tmp_path: Path, image: str, built: str, verdict: str) -> None:
+    run = f"docker run -it --gpus all {image} --config a.json\n"
+    page = f"```\ndocker build -t {built} .\n{run}{run.replace('--gpus', '--shm-size=16g --gpus')}```\n"
+    built = "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nCOPY requirements.txt .\nRUN pip install -r requirements.txt\n"
+    files = {
+        "README.md": page, "requirements.txt": "torch\n",
+        "Dockerfile": built + 'ENTRYPOINT ["python", "gone/train.py"]\n',
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
 
 
 def test_a_size_elsewhere_does_not_make_an_error_of_something_unknown(tmp_path: Path) -> None:
