@@ -519,7 +519,7 @@ class _CommandReader:
     def _held(self, node: Node) -> Iterator[Command]:
         """The commands in the text of variables, in an argument that a shell reads: ``eval "cd x && $CMD"``."""
         if node.type == "string":
-            if mentions_engine(self.tree.raw(node)):
+            if mentions_engine(written := self.tree.raw(node)) and " " in written:
                 return  # its commands are read where they are
         elif self.tree.raw(node.parent).startswith("eval") if node.parent is not None else True:
             return  # eval's unquoted words are its own

@@ -303,6 +303,8 @@ def _handed_on(gpus: str, size: str, image: str) -> tuple[str, ...]:
         f'C=$(cat <<EOF\ndocker run $T {quiet} {image}\nEOF\n)\n$C\neval "$C"\nbash -c "$C"',
         f"C=$(cat <<'EOF'\ndocker run {gpus} {NEEDY}\ndocker run --rm redis\nEOF\n)\neval \"$C\"\nbash -c \"$C\"",
         f'C="docker run $T $U {image}"\n$C\neval "$C"',
+        f'docker_cmd="docker run $T {quiet} {image}"\n[ -z "$V" ] || docker_cmd+=" --more"\neval "$docker_cmd"',
+        f'DOCKER_RUN="docker run $T {quiet}"\nbash -c "$DOCKER_RUN {image}"\neval "$DOCKER_RUN {NEEDY}"',
         f'Z="{gpus}"\nY="{quiet}"\nC="docker run ${{Z}} ${{Y}} {image}"\n$C\nbash -c "docker run $Z $Y {NEEDY}"',
         f'C="docker run $T {quiet} {image}"\n$C\n$C --more',
         f'bash -c "docker run {quiet} {gpus} {image}"',
