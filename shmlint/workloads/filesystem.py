@@ -271,7 +271,11 @@ def context_of(build: Build, repository: Repository) -> str:
     if build.inline is not None:
         return normal(os.path.join(build.directory, build.context))
     found = _existing(build, repository)
-    return found if found is not None else normal(os.path.join(build.directory, build.context))
+    if found is not None:
+        return found
+    # `$HERE/..` is not the directory of the script, whatever the variable holds.
+    unknown = re.search(_UNKNOWN, build.context) is not None and ".." in build.context
+    return normal(os.path.join(build.directory, build.context.replace("..", "") if unknown else build.context))
 
 
 def dockerfile_of(build: Build, repository: Repository) -> str | None:
@@ -297,7 +301,7 @@ def _existing(build: Build, repository: Repository) -> str | None:
     """The directory that a build names; scripts and pages often mean it from the top of the repository."""
     path = re.sub(_HERE, "", build.context)
     if re.search(_UNKNOWN, path):
-        return None
+        return _beside_script(build, repository)
     around = (*_changed_to(build, repository), *repository.above(build.directory))
     places = [normal(os.path.join(place, path or ".")) for place in around]
     files = DOCKERFILES if build.dockerfile is None else (build.dockerfile,)
@@ -305,6 +309,17 @@ def _existing(build: Build, repository: Repository) -> str | None:
         if any(repository.is_file(os.path.join(candidate, file)) for file in files):
             return candidate
     return next(filter(repository.is_dir, places), None)
+
+
+def _beside_script(build: Build, repository: Repository) -> str | None:
+    """The directory of a build that its script finds from its own one."""
+    from shmlint.workloads.script_directory import beside, from_directory, has_moved  # few runs need it
+
+    own = from_directory(build.context, build.span)
+    if own is None and not has_moved(build.span.source.text, build.span.start):
+        own = beside(build.context)
+    path = normal(os.path.join(os.path.dirname(build.span.path), own)) if own is not None else ""
+    return path if path and repository.is_dir(path) else None
 
 
 def _changed_to(build: Build, repository: Repository) -> list[str]:

@@ -369,6 +369,13 @@ jobs:
          "Dockerfile.dev"),
         ("tool", {"build.sh": 'D="$(cd "$(dirname "$0")" && pwd)"\ndocker build -t tool -f "$D/Dockerfile.dev" .\n',
                   "Dockerfile.dev": ""}, "Dockerfile.dev"),
+        ("tool", {"part/build.sh": '#!/bin/sh\nS="$( cd "$(dirname "$0")" ; pwd -P )"\ndocker build -t tool "$S"\n',
+                  "part/Dockerfile": ""}, "part/Dockerfile"),
+        ("tool", {"part/build.sh": '#!/bin/sh\ndocker build -t tool "$(dirname "$0")"\n', "part/Dockerfile": ""},
+         "part/Dockerfile"),
+        ("tool", {"part/build.sh": '#!/bin/sh\nS=$(dirname "$0")\ndocker build -t tool $S/..\n', "part/Dockerfile": ""},
+         "Dockerfile"),
+        ("tool", {"part/build.sh": "docker build -t tool $S/..\n", "part/Dockerfile": ""}, ""),
     ],
 )  # fmt: skip
 def test_builds_of_the_repository(tmp_path: Path, image: str, files: dict[str, str], built: str) -> None:
