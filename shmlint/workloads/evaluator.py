@@ -448,6 +448,14 @@ class Evaluator:
         passed = list(self._passed(node.id, function, scope))
         return passed or ([(default, scope._replace(function=None))] if default is not None else [])
 
+    def any_given(self, name: ast.Name, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """The values that a name may have, those that the calls of its function pass among others."""
+        function = scope.function
+        if function is None or name.id not in parameters_of(function):
+            return self._given(name, scope)
+        local = [(value, scope) for value in self._assignments.of_name(name.id, function)]
+        return [*local, *self._passed(name.id, function, scope)]
+
     def rest_passed(self, name: str, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """What the calls of a function pass for ``*name``, as lists."""
         function = scope.function

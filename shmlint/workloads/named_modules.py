@@ -57,6 +57,12 @@ class NamedModules:
         self._left = 400
         return self.texts(node, scope, 0)
 
+    def perhaps(self, name: ast.Name, scope: Scope) -> Names:
+        """Texts that a name may stand for, as well as others that are not known."""
+        values = self._evaluator.any_given(name, scope)
+        found = [text for value, where in values[:_MOST] for text in self.written(value, where) if ANY not in text]
+        return tuple(dict.fromkeys(found))
+
     def texts(self, node: ast.expr, scope: Scope, depth: int) -> Names:
         """The texts that an expression may be."""
         self._left -= 1

@@ -14,7 +14,7 @@ from shmlint.syntax.python import parse
 from shmlint.workloads.declarations import Declaration, declarations
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.program import Entry
-from shmlint.workloads.values import NOTHING, Found, Scope, key_of, literal, one_of, written
+from shmlint.workloads.values import NOTHING, Found, Scope, changed, key_of, literal, one_of, written
 
 if TYPE_CHECKING:
     from shmlint.workloads.settings_files import Part
@@ -47,6 +47,8 @@ class Options:
         self._settings: dict[str, Part | None] = {}
         self._opens = False
         """Whether the code names the configuration files, and not the command."""
+        self._perhaps = False
+        """Whether it may open others than those that it names."""
         self._entry = entry
         self._starts = {word[:1] for word in entry.arguments}
         self._take(entry.arguments)
@@ -168,14 +170,16 @@ class Options:
         """Whether an option is a list of words of the command."""
         return any(declared.several for declared in self.declared.get(key_of(name), ()))
 
-    def name_file(self, path: str, *, beside: bool = False) -> None:
+    def name_file(self, path: str, *, beside: bool = False, perhaps: bool = False) -> None:
         """Note a configuration file that the code opens, where the command names none: all of them may be used.
 
-        ``beside`` is whether the path is that of a file of the repository, and not one in the container.
+        ``beside`` is whether the path is that of a file of the repository, and not one in the container; ``perhaps``
+        whether it may open another one that is not known.
         """
         if not self._opens and self._read:
             return
         self._opens = True
+        self._perhaps = self._perhaps or perhaps
         if not beside:
             self._configuration(path)
         elif re.search(_SETTINGS_FILE, path) and self.files.repository.is_file(normal(path)):
@@ -349,7 +353,7 @@ class Options:
             return NOTHING
         configured = self.configured.get(key, [])
         if configured:
-            return one_of(configured)
+            return changed(one_of(configured)) if self._perhaps else one_of(configured)
         values = []
         for declared in self.declared.get(key, [])[:8]:
             if declared.default is not None:

@@ -214,6 +214,9 @@ class Walker:
             beside = paths.files(path, scope) if not names or any(ANY in one for one in names) else ()
             for file in beside if len(beside) <= _MOST_FILES else ():
                 self.options.name_file(file, beside=True)
+            if not names and not beside and isinstance(path, ast.Name):
+                for name in self._names_of_modules.perhaps(path, scope)[:_MOST_FILES]:
+                    self.options.name_file(name, perhaps=True)
 
     def _make_configured(self) -> None:
         """What the configuration of the program names: the calls that make it, and what is called of it then."""

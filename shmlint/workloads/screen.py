@@ -43,11 +43,11 @@ _TELLING = frozenset(
         *IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS, *KNOWN_ITEMS,
         "add_argument", "add_option", "option", "Option", "environ", "putenv", "subprocess", "popen", "system",
         "import_module", "__import__", "__defaults__", "__kwdefaults__", "__code__", "chdir",
-        "merge_from_file", "merge_from_list", "merge_from_other_cfg",
+        "merge_from_file", "merge_from_list", "merge_from_other_cfg", "OmegaConf", "safe_load",
     }
     - _COMMON
 )  # fmt: skip
-"""Words of calls that matter, of options, and of what starts other programs."""
+"""Words of calls that matter, of options and configuration files, and of what starts other programs."""
 _PERHAPS = (
     (frozenset({"exec", "eval"}), r"(?<![\w.])(?:exec|eval)\("),
     (frozenset({"train"}), r"\.train\(\s*[^)\s]"),
@@ -61,6 +61,9 @@ _PERHAPS = (
     (SETTINGS_OBJECTS, r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]"),
     (frozenset(IMAGE_SIZE_OPTIONS), rf"\b(?:{'|'.join(IMAGE_SIZE_OPTIONS)})\s*=\s*\d"),
     (frozenset({"Pool", "ProcessPoolExecutor"}), r"\b(?:import|from)[ \t]+torch"),
+    (frozenset({"yaml", "json", "toml", "tomllib"}), r"\b(?:yaml|json|toml|tomllib)\.(?:full_|unsafe_)?load\("),
+    (frozenset({"fromfile"}), r"\bConfig\.fromfile\("),
+    (frozenset({"YAML"}), r"\bYAML\("),
     (frozenset({"modules"}), r"\bmodules\[\s*[\"'][^\n]*\]\s*=[^=]"),
     (
         frozenset({"setattr", "getattr", "methodcaller", "attrgetter"}),

@@ -262,9 +262,13 @@ READS = "import yaml\ndef read(path):\n    with open(path) as file:\n        ret
         (f"{OPTION}conf = read(a.conf)\n| conf['workers']", "--conf flat.json", 8, True),
         ("conf, other = read('some.yaml'), read('flat.json')\n| conf['workers']", "", 8, False),
         # What may be another file, or changed.
-        ("conf, other = read('some.yaml'), read(input())\n| conf['workers']", "", UNKNOWN, False),
+        ("conf, other = read('some.yaml'), read(input())\n| conf['workers']", "", 5, False),
+        ("def get(path=''):\n    if more():\n        path = other()\n    return OmegaConf.load(path)\n"
+         "conf = get('some.yaml')\n| conf.workers", "", 5, False),
+        ("def get(path='some.yaml'):\n    if more():\n        path = other()\n    return OmegaConf.load(path)\n"
+         "conf = get()\n| conf.workers", "", 5, False),
         ("conf = read(f'{input()}.yaml')\n| conf['workers']", "", UNKNOWN, False),
-        ("conf = make(read)\nread('some.yaml')\n| conf['workers']", "", UNKNOWN, False),
+        ("conf = make(read)\nread('some.yaml')\n| conf['workers']", "", 5, False),
         ("conf = read('lost.yaml')\n| conf['workers']", "", UNKNOWN, False),
         ("conf = read('some.yaml')\nconf['workers'] = other()\n| conf['workers']", "", UNKNOWN, False),
     ],

@@ -75,3 +75,29 @@ def test_modules_that_say_nothing_of_loaders_are_not_parsed(tmp_path: Path, monk
     command = "torchrun --nproc_per_node 2 project0/train.py --workers 2"
     assert need(tmp_path, {"compose.yaml": compose(command), "Dockerfile": DOCKERFILE, **texts}).verdict == "needed"
     assert parsed == [texts["project0/train.py"]]
+
+
+OPENS = "def read(path):\n    with open(path) as file:\n"
+
+
+@table(
+    "helper, workers, verdict",
+    [
+        (f"import yaml\n{OPENS}        return Box(yaml.load(file, None))\n", 4, "likely"),
+        (f"import yaml\n{OPENS}        return Box(yaml.safe_load(file))\n", 4, "likely"),
+        ("from omegaconf import OmegaConf\ndef read(path):\n    return OmegaConf.load(path)\n", 4, "likely"),
+        ("from omegaconf import OmegaConf\ndef read(path):\n    return OmegaConf.load(path)\n", 0, "not-needed"),
+        (f"import json\n{OPENS}        return Box(json.load(file))\n", 4, "likely"),
+        ("def read(path):\n    return Box(path)\n", 4, "unknown"),
+    ],
+)
+def test_modules_that_read_a_configuration_are_parsed(
+    tmp_path: Path, helper: str, workers: int, verdict: str
+) -> None:
+    code = "import helper\nfrom torch.utils.data import DataLoader\nconf = helper.read('conf.yaml')\n"
+    files = {
+        "compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "helper.py": helper,
+        "train.py": f"{code}DataLoader(conf.data, num_workers=conf.loader.num_workers)\n",
+        "conf.yaml": f"loader:\n  num_workers: {workers}\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
