@@ -29,7 +29,7 @@ from shmlint.workloads.commands import (
 )
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.launchers import python_words
-from shmlint.workloads.program import Program, named
+from shmlint.workloads.program import Program, Ran, named
 from shmlint.workloads.python_entries import TESTERS
 from shmlint.workloads.resolve import passed_on
 
@@ -97,8 +97,8 @@ def _further(case: Case) -> Need:
     )
 
     classifiers = (
-        shown_server, as_documented, by_horovod, needs_none, interactive, _image, _perhaps, _training, _tests, section,
-        limits, _variables, of_robot,
+        shown_server, as_documented, by_horovod, needs_none, interactive, _image, _perhaps, _passed_workers, _training, _tests,
+        section, limits, _variables, of_robot,
     )  # fmt: skip
     return _first(classifiers, case) or unknown(case)
 
@@ -294,6 +294,23 @@ def _perhaps(case: Case) -> Need | None:
         return None
     need = by_knowledge(case.launch, (), case.program.perhaps).need
     return need._replace(verdict="likely") if need.mechanisms and need.verdict in ("needed", "likely") else None
+
+
+def _passed_workers(case: Case) -> Need | None:
+    """The DataLoader workers that a launch asks a script for, which hands them on to something that is not known."""
+    if not case.program.stops or case.findings.need is not None:
+        return None
+    parts = (part.known or () for part in (case.launch.entrypoint, case.launch.command) if part is not None)
+    given = simple_commands(flatten([word for part in parts for word in part]))
+    named = [words for words in given if any(re.match(_OF_LOADER, word) for word in words)]
+    scripts = [words for words in named if any(word.endswith(".sh") for word in words[:2])]
+    ran = [Ran(tuple(words), case.launch.span, "program") for words in scripts if (read_workers(words) or 0) > 0]
+    need = by_knowledge(case.launch._replace(image=None, base_images=()), (), ran).need if ran else None
+    return need._replace(verdict="likely") if need is not None and need.mechanisms else None
+
+
+_OF_LOADER = r"--(?:\w+[-_])?num[-_]workers(?:=|$)"
+"""The options that programs of PyTorch have for it; `--workers` may be those of a web server."""
 
 
 def _is_for_training(case: Case) -> bool:

@@ -295,6 +295,25 @@ def test_workers_of_the_command_that_its_code_uses_for_something_else(
 
 
 @table(
+    "script, command, verdict",
+    [
+        ('own-tool run --config "$1"\n', "./run.sh --num-workers 4", "likely"),
+        ('own-tool run --config "$1"\n', "bash run.sh --num_workers=4 --out a", "likely"),
+        ('own-tool run --config "$1"\n', "./run.sh --num-workers 0", "unknown"),
+        # A web server has workers, too.
+        ('own-tool run --config "$1"\n', "./run.sh --workers 4", "unknown"),
+        ("echo hello\n", "./run.sh --num-workers 4", "not-needed"),
+    ],
+)
+def test_workers_that_a_script_hands_on_to_something_unknown(
+    tmp_path: Path, script: str, command: str, verdict: str
+) -> None:
+    dockerfile = "FROM own/base\nWORKDIR /app\nCOPY . .\n"
+    files = {"run.sh": f"#!/bin/bash\n{script}", "Dockerfile": dockerfile, "compose.yaml": compose(command)}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "given, command, verdict",
     [
         ('CMD=("$@")', '"${CMD[@]}"', "likely"),
