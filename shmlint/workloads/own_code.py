@@ -150,6 +150,12 @@ def uses_tensorflow(path: str, repository: Repository) -> bool:
     return found is not None and not {"tensorflow", "keras"}.isdisjoint(found.packages)
 
 
+def uses_jax(path: str, repository: Repository) -> bool:
+    """Whether a program of Python imports JAX, and not PyTorch: its batches are of one process."""
+    found = looked_at(path, repository)
+    return found is not None and not {"jax", "flax"}.isdisjoint(found.packages) and "torch" not in found.packages
+
+
 def uses_model(path: str, repository: Repository) -> bool:
     """Whether a program of Python loads or asks a model, and neither trains nor loads data."""
     found = looked_at(path, repository)

@@ -143,12 +143,13 @@ def _shows_use(case: Case) -> bool:
 def _is_read(ran: Ran, case: Case) -> bool:
     """Whether the code of a documented command was read to its end, and what pages run uses no shared memory.
 
-    What packages do that are not known matters less where the program itself takes the steps of its training.
+    What packages do that are not known matters less where the program itself takes the steps of its training, or trains
+    with JAX.
     """
     found, own = case.documented, [entry for entry in case.program.documented if entry.span == ran.span]
     if found.need is not None or not own:
         return False
-    return not found.stops or (_loads_nothing(found) and _takes_steps(own, case))
+    return not found.stops or (_loads_nothing(found) and (_takes_steps(own, case) or _uses_jax(own, case)))
 
 
 def _is_alone(ran: Ran, case: Case) -> bool:
@@ -172,6 +173,12 @@ def _takes_steps(entries: Sequence[Entry], case: Case) -> bool:
     from shmlint.workloads.own_code import takes_steps
 
     return all(takes_steps(entry.path, case.program.files.repository) for entry in entries)
+
+
+def _uses_jax(entries: Sequence[Entry], case: Case) -> bool:
+    from shmlint.workloads.own_code import uses_jax
+
+    return case.torch is None and all(uses_jax(entry.path, case.program.files.repository) for entry in entries)
 
 
 def _has_steps(entries: Sequence[Entry], case: Case) -> bool:

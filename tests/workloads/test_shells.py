@@ -79,6 +79,10 @@ BACKWARD = "import torch\nimport unheard_of\nloss = unheard_of.render()\nloss.ba
         ("torch", "python train.py", "exec(input())\n", "likely"),
         ("torch", "python train.py\npython train_other.py", "", "likely"),
         ("torch", "python train_elsewhere.py", "", "likely"),
+        # Of JAX nothing has workers; what an unknown package does is another matter with PyTorch.
+        ("flask", "python train_jax.py", "", "unknown"),
+        ("torch", "python train_jax.py", "", "likely"),
+        ("flask", "python train_jax.py --workers 4", "", "likely"),
         # It was read to its end, and the steps are in a module of it.
         ("torch", "python train_whole.py", "", "unknown"),
         ("torch", "python train_whole.py\npython train_other.py", "", "likely"),
@@ -91,6 +95,7 @@ def test_a_shell_for_training_that_takes_its_steps_itself(
     start = "docker build -t scenes .\ndocker run --gpus all -it scenes bash\n"
     files = {"README.md": f"# Scenes\n\n```bash\n{start}```\n\n```bash\n{shown}\n```\n", "train.py": BACKWARD + more}
     files |= {"Dockerfile": f"{DOCKERFILE}RUN pip install {installs}\n", "train_other.py": "import unheard_of\n"}
+    files["train_jax.py"] = "import jax, unheard_of\nprint(jax.grad(unheard_of.loss)(1.0))\n"
     files |= {"train_whole.py": "import parts.steps\n", "train_loading.py": "import parts.loading\n"}
     files["parts/steps.py"] = BACKWARD.replace("import unheard_of\n", "").replace("unheard_of.render", "torch.rand")
     files["parts/loading.py"] = f"{WITH_LOADER}DataLoader([], num_workers=4)\n"
