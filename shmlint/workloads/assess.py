@@ -97,8 +97,8 @@ def _further(case: Case) -> Need:
     )
 
     classifiers = (
-        shown_server, as_documented, by_horovod, needs_none, interactive, _image, _perhaps, _passed_workers, _training, _tests,
-        section, limits, _variables, of_robot,
+        shown_server, as_documented, by_horovod, needs_none, interactive, _image, _perhaps, _passed_workers, _training,
+        _tests, section, limits, _variables, of_robot,
     )  # fmt: skip
     return _first(classifiers, case) or unknown(case)
 
