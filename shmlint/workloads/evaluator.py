@@ -75,6 +75,8 @@ class Evaluator:
         self.calls: dict[str, list[tuple[ast.Call, Scope]]] = {}
         self.noted = 0
         """How often a call was noted."""
+        self.forgotten = 0
+        """How often everything was to be worked out again."""
         self._often: set[str] = set()
         """The functions that have more calls."""
         self._modules = modules
@@ -97,6 +99,7 @@ class Evaluator:
 
     def forget(self) -> None:
         """Work everything out again: more code is known that may change it."""
+        self.forgotten += 1
         self._without_parameters.clear()
         self._renew()
 

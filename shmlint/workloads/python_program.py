@@ -91,6 +91,7 @@ def _read_program(entry: Entry, files: Files) -> Reading:
 
 
 def _result(walker: Walker) -> Reading:
+    walker.evaluator.forget()  # now all is known that may change it
     calls: list[Call] = []
     loaders: dict[int, Site] = {}
     items: list[tuple[tuple[int, ...], Span]] = []

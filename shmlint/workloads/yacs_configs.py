@@ -27,7 +27,8 @@ _DEPTH = 12
 """Callers of one another, modules that hand a name on, and files that go on from others."""
 _MOST_STEPS = 5_000
 """Statements that are followed for one question."""
-_MOST_STEPS_IN_ALL = 120_000
+_MOST_STEPS_IN_ALL = 60_000
+_FEW_CALLS = 20
 _MOST_CALLERS = 8
 _MOST_CHANGES = 2_000
 """Statements and calls of a program of which it is asked whether they change a configuration."""
@@ -72,8 +73,8 @@ class YacsConfigs:
         """What code changes: what it is, and the key, where it is written. Grows while code is walked."""
         self._known: dict[tuple[object, ...], tuple[object, frozenset[int]]] = {}
         """Answers, each with the places of the code that were followed for it."""
-        self._of = -1
-        """How many calls were noted then."""
+        self._of = -1, -1
+        """How many calls were noted then, and how often everything was forgotten."""
         self._seen: set[int] = set()
         self._busy: set[tuple[object, ...]] = set()
         self._asking = False
@@ -109,9 +110,7 @@ class YacsConfigs:
         """What an expression is where it stands."""
         if self._asking or not isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
             return None  # asked for what it asks for itself
-        if self._of != self._evaluator.noted:
-            self._known.clear()
-            self._of = self._evaluator.noted
+        self._renew()
         self._asking, self._left, self._seen = True, min(_MOST_STEPS, self._left_in_all), set()
         before = self._left
         try:
@@ -122,6 +121,17 @@ class YacsConfigs:
             self._left_in_all -= before - self._left
             self._asking = False
             self._busy.clear()
+
+    def _renew(self) -> None:
+        """Forget the answers where many more calls are known, or everything is worked out again.
+
+        With each call code would be followed once more for each of its conditions. What few calls change is asked again
+        when all of them are known.
+        """
+        noted, forgotten = self._evaluator.noted, self._evaluator.forgotten
+        if forgotten != self._of[1] or noted - self._of[0] > max(_FEW_CALLS, noted // 50):
+            self._known.clear()
+            self._of = noted, forgotten
 
     def _tree(self, node: ast.expr, scope: Scope) -> Tree | Found | None:
         """What an expression is where it stands, also where an object keeps it: ``self.cfg``."""
