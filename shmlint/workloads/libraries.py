@@ -585,8 +585,11 @@ DATASETS = {name.lower(): shape for name, shape in KNOWN_ITEMS.items()}
 
 
 def is_generated(package: str) -> bool:
-    """Whether protoc makes a package: messages, and stubs that call gRPC."""
-    return package.endswith(("_pb2", "_pb2_grpc"))
+    """Whether protoc makes a package, messages and stubs that call gRPC, or Gradio's command for components of its own.
+
+    https://www.gradio.app/guides/custom-components-in-five-minutes
+    """
+    return package.endswith(("_pb2", "_pb2_grpc")) or package.startswith("gradio_")
 
 
 @cache

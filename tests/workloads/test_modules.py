@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     [
         ("import grpc\nimport answer_pb2\nimport answer_pb2_grpc\n", "not-needed"),
         ("from answer_pb2 import Answer\n", "not-needed"),
+        ("import gradio_answers\n", "not-needed"),
         ("import grpc\nimport answer_pb\n", "unknown"),
     ],
 )
