@@ -66,6 +66,8 @@ def shortened(text: str, room: int) -> str:
 
 def wrapped(text: str, room: int) -> list[str]:
     """The lines of a text, broken between words. Paths and addresses are not broken, whatever their length."""
+    if len(text) <= room and text.isascii() and text == " ".join(text.split()):
+        return [text]
     lines: list[str] = []
     line = ""
     for word in _words(text):

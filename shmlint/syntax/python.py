@@ -8,8 +8,10 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from operator import attrgetter
+from typing import Any
 
 from shmlint.model.record import NamedTuple
 
@@ -119,13 +121,27 @@ _NO_PARTS = _LEAVES | {int, str, type(None)}
 def inner(node: ast.AST) -> list[ast.AST]:
     """The parts of a node, without leaves."""
     found: list[ast.AST] = []
-    for value in vars(node).values():
+    for value in (_VALUES.get(type(node)) or _getter(type(node)))(node):
         kind = type(value)
         if kind is list:
             found += [item for item in value if type(item) not in _NO_PARTS]
         elif kind not in _NO_PARTS and isinstance(value, ast.AST):
             found.append(value)
     return found
+
+
+_VALUES: dict[type, Callable[[ast.AST], tuple[Any, ...]]] = {}
+
+
+def _getter(kind: type[ast.AST]) -> Callable[[ast.AST], tuple[Any, ...]]:
+    """Gets the fields of a node of some kind: without its places, which are as many."""
+    fields = [field for field in kind._fields if field not in _NAMES]
+    found = attrgetter(*fields) if len(fields) > 1 else lambda node: tuple(getattr(node, one) for one in fields)
+    return _VALUES.setdefault(kind, found)
+
+
+_NAMES = frozenset({"id", "attr", "arg", "name", "names", "ctx", "kind", "type_comment", "level", "module", "asname"})
+"""Fields that hold no nodes but leaves."""
 
 
 def walk(tree: ast.AST) -> list[ast.AST]:

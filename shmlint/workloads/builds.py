@@ -445,13 +445,20 @@ def _own_name(repository: Repository) -> str:
     return max(names, key=lambda name: names[name], default="")
 
 
-def _linked(repository: Repository) -> list[str]:
+def _linked(repository: Repository) -> tuple[str, ...]:
     """The repositories on GitHub that the first pages link to, as often as they do."""
+    known = repository.shared.linked
+    if repository.root not in known:
+        known[repository.root] = _first_links(repository)
+    return known[repository.root]
+
+
+def _first_links(repository: Repository) -> tuple[str, ...]:
     present = (os.path.join(repository.root, name) for name in _ABOUT)
     paths = [path for path in present if repository.is_file(path)]
     workspace = repository.workspace
     found = [workspace.once(_LINKS, path, partial(_links, path)) for path in paths] if workspace is not None else []
-    return [name for links in found for name in links]
+    return tuple(name for links in found for name in links)
 
 
 _LINKS: Key[tuple[str, ...]] = Key("repositories on GitHub that a page links to")

@@ -29,7 +29,7 @@ from shmlint.workloads.commands import (
     read_workers,
     simple_commands,
 )
-from shmlint.workloads.knowledge import Workload, builtin, match_command, recognise
+from shmlint.workloads.knowledge import Workload, builtin, entry_called, match_command, recognise
 from shmlint.workloads.program import Ran
 
 Count = int | Literal["all"] | None
@@ -308,8 +308,8 @@ class _Reading:
             says = (command.place for command in ran if match_command(command.words, (self.by_command,)) is not None)
             self.span = next(says, None) or self.span
         self.copy = copy
-        servers = [workload for workload in known if workload.id == "servers"]
-        self.serves = any(match_command(command, servers) is not None for command in commands)
+        servers = entry_called("servers", extra)
+        self.serves = servers is not None and any(match_command(one, (servers,)) is not None for one in commands)
         workers = [read_workers(command.words) for command in ran]
         used = [(count, one) for count, one in zip(workers, ran, strict=True) if one.loads != "no"]
         self.workers, self.workers_span = self._most(used, read_workers)

@@ -162,9 +162,19 @@ def _own(entry: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
 
 def entry_of(known: Known | None, extra: Sequence[Workload] = ()) -> Workload | None:
     """The entry that a need rests on; None where it rests on none."""
-    if known is None:
-        return None
-    return next((workload for workload in (*extra, *builtin()) if workload.id == known.id), None)
+    return entry_called(known.id, extra) if known is not None else None
+
+
+def entry_called(name: str, extra: Sequence[Workload] = ()) -> Workload | None:
+    """The entry with an id."""
+    own = next((workload for workload in extra if workload.id == name), None)
+    return own or _by_id().get(name)
+
+
+@cache
+def _by_id() -> Mapping[str, Workload]:
+    """The entries of the program's own, by their ids."""
+    return {workload.id: workload for workload in builtin()}
 
 
 def image_names(image: str) -> tuple[str, str]:

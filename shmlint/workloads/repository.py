@@ -69,7 +69,7 @@ class Shared:
 
     __slots__ = (
         "above", "around", "assignments", "builders", "builds", "by_name", "distributions", "dockerfiles", "files",
-        "folders", "found", "held", "launches", "listed", "modules", "moves", "names", "namesakes",
+        "folders", "found", "held", "launches", "linked", "listed", "modules", "moves", "names", "namesakes",
         "pages", "plain", "programs", "quiet", "read", "said", "sizes", "tags",
     )  # fmt: skip
 
@@ -93,6 +93,8 @@ class Shared:
         """The directories of the packages in a repository, by its root."""
         self.launches: dict[str, Given] = {}
         """The launches of a file in which the same container is looked for, by its path."""
+        self.linked: dict[str, tuple[str, ...]] = {}
+        """The repositories to which the first pages of one link, by its root."""
         self.sizes: dict[tuple[str, str], Texts] = {}
         """The files of a directory that speak of shared memory, and their text, by the root and the path."""
         self.found: dict[tuple[object, ...], str | None] = {}
