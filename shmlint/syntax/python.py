@@ -124,7 +124,8 @@ def inner(node: ast.AST) -> list[ast.AST]:
     for value in (_VALUES.get(type(node)) or _getter(type(node)))(node):
         kind = type(value)
         if kind is list:
-            found += [item for item in value if type(item) not in _NO_PARTS]
+            if value:  # most are empty
+                found += [item for item in value if type(item) not in _NO_PARTS]
         elif kind not in _NO_PARTS and isinstance(value, ast.AST):
             found.append(value)
     return found
