@@ -17,7 +17,17 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.shell_assignments import AssignmentReader
 from shmlint.syntax.shell_conditions import Conditions, When, leaves, only_waits, when
-from shmlint.syntax.shell_output import PAGE, PRINTERS, RUNNERS, SCRIPT, TAKERS, goes_to, plainly_printed
+from shmlint.syntax.shell_output import (
+    PAGE,
+    PRINTERS,
+    RUNNERS,
+    SCRIPT,
+    TAKERS,
+    goes_to,
+    names_in,
+    plainly_printed,
+    taken_by,
+)
 from shmlint.syntax.shell_repair import one_heredoc, repaired
 from shmlint.syntax.shell_text import (
     CLOSE_BRACE,
@@ -606,10 +616,10 @@ class _CommandReader:
         readers = [c for c in statement.children if c.type == "command"]
         for pipe in (c for c in redirect.children if c.type == "pipeline"):
             readers += [c for c in pipe.children if c.type == "command"]
-        names = {self.tree.raw(part).rpartition("/")[2] for c in readers for part in c.named_children[:3]}
+        names = {name for command in readers for name in names_in(self.tree, command)}
         if names.isdisjoint(RUNNERS):
             file = next((c for c in (*statement.children, *redirect.children) if c.type == "file_redirect"), None)
-            taker = next(iter(names & TAKERS), "")
+            taker = next(iter(names & TAKERS), "") or taken_by(self.tree, readers)
             script = SCRIPT.search(self.tree.raw(file)) is not None if file is not None else False
             if not script and STARTS.search(inside) and (taker or file is not None):
                 because = f"its text goes to `{taker}`, which is not followed" if taker else "it is written to a file"
@@ -625,7 +635,7 @@ class _CommandReader:
         given, command = node.named_children[-1:], self.tree.parents.get(node.id)
         if self.depth >= _NESTING or not given or command is None or not mentions_engine(self.tree.raw(node)):
             return
-        runs = any(self.tree.raw(part).rpartition("/")[2] in RUNNERS for part in command.named_children[:3])
+        runs = not RUNNERS.isdisjoint(names_in(self.tree, command))
         if runs and given[0].type in ("string", "raw_string"):
             start, end = self.tree.char(given[0].start_byte) + 1, self.tree.char(given[0].end_byte) - 1
             yield from self._nested(given[0], start, end, escapes='$`"\\' if given[0].type == "string" else "")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.syntax.shell_tree import Tree
-from shmlint.syntax.word import Word
+from shmlint.syntax.word import TALKERS, Word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -52,8 +52,38 @@ def goes_to(tree: Tree, node: Node) -> tuple[str, str]:
 
 def _reader(tree: Tree, command: Node | None) -> str:
     """The program that a command starts, if it reads texts."""
-    names = [tree.raw(part).rpartition("/")[2] for part in command.named_children[:3]] if command is not None else []
+    names = names_in(tree, command) if command is not None else []
     return next((name for name in names if name in RUNNERS | TAKERS and name != "sudo"), "")
+
+
+def names_in(tree: Tree, command: Node) -> list[str]:
+    """The first words of a command, among which the program is that it starts: ``sudo -u me bash``.
+
+    A variable that is called after ssh is that: ``$SSH host``.
+    """
+    parts = [tree.raw(part) for part in command.named_children[:_MOST_BEFORE]]
+    names = [part.rpartition("/")[2] for part in parts]
+    several = names[:1] and (names[0] in _BEFORE or _VARIABLE.match(parts[0]) is not None)
+    return ["ssh" if _VARIABLE.match(name) else name for name in names[: len(names) if several else 3]]
+
+
+_MOST_BEFORE = 8
+_BEFORE = frozenset({"command", "doas", "env", "exec", "nice", "nohup", "setsid", "sshpass", "sudo", "time", "timeout"})
+"""Programs that start another one, which comes after their own options."""
+_VARIABLE = re.compile(r"\"?\$\{?(?:\w*_)?ssh(?:_\w*)?\}?\"?$", re.IGNORECASE)
+
+
+def taken_by(tree: Tree, readers: Sequence[Node]) -> str:
+    """The program that gets a text as its input, where that is neither printed nor kept by the shell itself."""
+    names = [name for command in readers for name in names_in(tree, command)[:1]]
+    strange = [name for name in names if name not in TALKERS | _KEEPS and name.isidentifier()]
+    return strange[0] if len(strange) == len(names) == 1 else ""
+
+
+_KEEPS = frozenset(
+    {"mapfile", "readarray", "head", "tail", "less", "more", "mail", "gh", "jq", "tr", "sort", "wall", "curl"}
+)
+"""Programs that print a text, or send it to a person."""
 
 
 def plainly_printed(words: Sequence[Word]) -> Sequence[Word]:

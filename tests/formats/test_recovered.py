@@ -93,6 +93,7 @@ def test_an_image_that_something_else_adds_is_reported(text: str, words: list[st
         ("cat <<E | python3\nos.system('docker run --rm IMG')\nE\n",
          "its text goes to `python3`, which is not followed"),
         ("cat > run <<E\ndocker run --rm IMG\nE\n", "it is written to a file"),
+        ("submit --now <<E\ndocker run --rm IMG\nE\n", "its text goes to `submit`, which is not followed"),
         ("python3 -c \"os.system('docker run --rm IMG')\"\n",
          "it is in an argument of `python3`, which is not followed"),
         ("bash -c 'docker run --gpus '\"all\"' me/train'\n",

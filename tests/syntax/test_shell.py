@@ -25,6 +25,8 @@ from tests.table import table
         ("bash <<EOF\ndocker run a\nEOF\nssh h bash -s <<'EOF'\ndocker run b\nEOF\n", "ab"),
         ("ssh h <<-\"EOF\"\n\tdocker run a\n\tEOF\n", "a"),
         ("cat <<EOF | ssh h\ndocker run a\nEOF\n", "a"),
+        ("sshpass -p \"$P\" ssh -o A=no h <<'EOF'\ndocker run a\nEOF\n", "a"),
+        ("timeout 5 sudo -u me -H bash <<EOF\ndocker run a\nEOF\n$SSH h <<EOF\ndocker run b\nEOF\n", "ab"),
         ("cat <<EOF | sudo bash -s\ndocker run a\nEOF\n", "a"),
         ("eval 'docker run a'\neval \"docker run b\"\nbash -c 'docker run c'; sh -c \"x && docker run d\"", "abcd"),
         ("ssh h 'docker run a'; tmux send-keys -t x 'docker run b' C-m; watch \"docker run c\"", "abc"),
@@ -48,6 +50,7 @@ def test_commands_are_found(text: str, expected: str) -> None:
     "text",
     [
         "cat <<EOF\ndocker run a\nEOF\n",
+        "read -r -d '' USAGE <<'EOF'\ndocker run -it a\nEOF\ngit commit -F - <<'EOF'\ndocker run -it a\nEOF\n",
         "cat > run.md <<'EOF'\ndocker run a\nEOF\n",
         "echo 'docker run a'\nprintf \"docker run a\\n\"\necho docker run a\n",
         "log_info \"docker run a\"; print_usage 'docker run a'; die \"docker run a\"",
