@@ -186,7 +186,8 @@ _RUN = re.compile(
 )
 _LAUNCH = re.compile(rf"(?:[$!%#] ?)?(?:sudo +)?{ENGINE} +(?:container +)?(?:run|create) +-")
 _ITEM = re.compile(r"[ \t]*(?:[-*+] +|\d+[.)] +)")
-_LAUNCHED = re.compile(rf"^(?:{_ITEM.pattern}|[ \t]*)(?P<start>{_LAUNCH.pattern})", re.M)
+_QUOTED = re.compile(r" {0,3}> ?(?=.)")
+_LAUNCHED = re.compile(rf"^(?:{_ITEM.pattern}|{_QUOTED.pattern}|[ \t]*)(?P<start>{_LAUNCH.pattern})", re.M)
 
 
 def _names_shell(language: str) -> bool:
@@ -271,8 +272,12 @@ def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:
         if start < behind or (place >= 0 and start <= covered[place][1]):
             continue
         number = source.position(start).line
-        item = _ITEM.match(launch[0]) is not None
         before = source.line_text(number - 1) if number > 1 else ""
+        if _QUOTED.match(launch[0]) is not None:
+            if _is_quoted_alone(source, number):
+                yield Block("", ((launch.start("start"), source.line_span(number)[1]),))
+            continue
+        item = _ITEM.match(launch[0]) is not None
         # Meant as code, without the empty line before it.
         meant = not item and before.rstrip().endswith(":") and _is_indented(launch[0])
         if not item and not meant and not _parts_paragraphs(before):
@@ -287,6 +292,13 @@ def _alone(read_blocks: Sequence[Block], source: Source) -> Iterator[Block]:
         following = source.line_text(number + 1) if number < len(source.line_starts) else ""
         if meant or _parts_paragraphs(following) or (item and _ITEM.match(following)):
             yield Block("", ((launch.start("start"), lines[0][1]), *lines[1:]))
+
+
+def _is_quoted_alone(source: Source, number: int) -> bool:
+    """Whether a line is a quotation of its own, and not a sentence of a longer one."""
+    around = [source.line_text(near) for near in (number - 1, number + 1) if 1 <= near <= len(source.line_starts)]
+    whole = not source.line_text(number).rstrip().endswith("\\")
+    return whole and not any(re.match(r" {0,3}>[ \t]*\S", line) for line in around)
 
 
 def _is_indented(line: str) -> bool:
