@@ -416,9 +416,13 @@ def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
             told = Evidence("one process per GPU", span)
             because = f"one process per GPU, {collectives(launch)} between them"
             return Mechanism("nccl", None, "estimated", because, (told,), NCCL_SOURCE)
-    if asked is None or asked < 2 or (isinstance(count, int) and count < 2):
+    if asked is None or not 2 <= asked <= _MOST_RANKS or (isinstance(count, int) and count < 2):
         return None
     return nccl(asked, (Evidence(f"{asked} ranks", span),))
+
+
+_MOST_RANKS = 128
+"""Ranks of one container; a larger number counts something else."""
 
 
 def _spawned(call: Call, reading: Reading, launch: Launch) -> Mechanism | None:

@@ -36,6 +36,7 @@ from shmlint.workloads.values import (
     text_of,
     written,
 )
+from shmlint.workloads.with_arguments import with_arguments
 
 _DEPTH = 25
 _MOST_HANDED = 3
@@ -46,6 +47,8 @@ _MOST_STARS = 20
 """Imports of everything in which a name is looked for."""
 _MOST_STEPS = 200_000
 """Expressions that are worked out for one program."""
+_MOST_COPIES = 500
+"""Functions of which copies are made for their calls."""
 _BUSY = Found(UNKNOWN, False, ())
 """What is just being worked out: a value that rests on itself."""
 _MACHINE = frozenset(
@@ -90,6 +93,8 @@ class Evaluator:
         self._returned: dict[tuple[int, int], DictValue] = {}
         """The mappings that functions return, by the calls, likewise."""
         self._left = _MOST_STEPS
+        self._as_called_by: dict[int, tuple[ast.Call, ast.FunctionDef]] = {}
+        """Functions with the constants of a call, by the ids of the calls, which are kept with them."""
         self._fields: dict[tuple[str, str], frozenset[str]] = {}
         """The fields of classes, by the name and the path of what makes an object of them."""
         self._wrapped: dict[int, bool] = {}
@@ -1043,12 +1048,24 @@ class Evaluator:
         return NOTHING
 
 
+    def _as_called(
+        self, node: ast.Call, function: ast.FunctionDef, scope: Scope
+    ) -> tuple[ast.FunctionDef, Scope]:
+        """A function with the constants that a call passes: what other calls pass is nothing to this one."""
+        if scope.owner is None and function not in scope.module.definitions.values():
+            return function, scope  # it may use names of the function around it
+        key = id(node)
+        if key not in self._as_called_by and len(self._as_called_by) < _MOST_COPIES:
+            self._as_called_by[key] = node, with_arguments(function, node)
+        made = self._as_called_by.get(key, (node, function))[1]
+        return made, scope._replace(function=made)
+
     def _of_function(self, node: ast.Call, scope: Scope, depth: int, parameters: bool) -> Found:
         """The number that a function of the repository returns; the largest where nobody knows which."""
         called = self._called_function(node, scope)
         if called is None:
             return NOTHING
-        function, inner = called
+        function, inner = self._as_called(node, *called)
 
         def value(part: ast.expr) -> Found:
             return self.value(part, inner, depth + 1, parameters=parameters)

@@ -45,6 +45,10 @@ HEAD = (
     "from torch.utils.data import DataLoader\n"
 )
 
+ENV_INT = (
+    "def env_int(name, default):\n    v = os.environ.get(name)\n    if v is None:\n        return default\n"
+    "    return int(v)\n"
+)
 VALUES: list[tuple[str, str, object, bool]] = [
     # code before and the expression, words of the command, what it is, whether that is sure
     ("| 4", "", 4, True),
@@ -69,6 +73,16 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("def make(n):\n    yield 4\n| make(4)", "", UNKNOWN, False),
     ("def make(n):\n    def inner():\n        return 8\n    return n\n| make(4)", "", 4, True),
     ("def make(n):\n    return make(n)\n| make(4)", "", UNKNOWN, False),
+    # Each call has its own arguments.
+    (f"{ENV_INT}batch = env_int('BATCH', 512)\n| env_int('WORKERS', 4)", "", 4, False),
+    (f"{ENV_INT}batch = env_int('BATCH', 512)\n| env_int('COUNT', 4)", "", 6, True),
+    (f"{ENV_INT}batch = env_int('BATCH', 512)\n| env_int(default=4, name='WORKERS')", "", 4, False),
+    (f"{ENV_INT}batch = env_int('BATCH', 512)\n| env_int('LOST', 4)", "", 4, False),
+    ("def pick(n, other=3):\n    return n or other\na = pick(8)\n| pick(0)", "", 3, True),
+    ("def pick(n, other=3):\n    return n or other\na = pick(8)\n| pick(0, 7)", "", 7, True),
+    ("def pick(n):\n    n = n + load()\n    return n\na = pick(8)\n| pick(2)", "", 8, False),
+    ("def pick(n):\n    return (lambda n: n)(1) or n\na = pick(8)\n| pick(2)", "", 8, False),
+    ("def pick(n, other=3):\n    return n or other\na = pick(8)\n| pick(*some)", "", 8, False),
     ("@cache\ndef make():\n    return 4\n| make()", "", UNKNOWN, False),
     ("def make():\n    return 'four'\n| make()", "", UNKNOWN, False),
     ("class C:\n    n = min(4, os.cpu_count())\nconf = C()\n| conf.n", "", POSITIVE, True),
