@@ -14,6 +14,7 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Known, Mechanism, Need
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
+from shmlint.workloads.by_knowledge import NCCL_SOURCE, nccl
 from shmlint.workloads.commands import options
 from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository
@@ -44,6 +45,8 @@ class _Model(NamedTuple):
     instances: int
     span: Span | None
     """What says which backend it is."""
+    ranks: int = 1
+    """The ranks of vLLM that an instance starts."""
 
 
 def triton(launch: Launch, program: Program) -> Need | None:
@@ -86,7 +89,10 @@ def _models(folder: str, repository: Repository) -> Iterator[_Model]:
         instances = sum(counts) or 1
         versions = [os.path.join(directory, name) for name in repository.names(directory) if name.isdigit()]
         code = _code(versions, repository)
-        if named is not None and config is not None:
+        engine = _read_in(versions, "model.json", repository)
+        if engine is not None and (named[1] == "vllm" if named is not None else code is None):
+            yield _Model("vllm", instances, Span(engine, *engine.line_span(1)), _ranks(engine))
+        elif named is not None and config is not None:
             backend = "" if named[1] == "pytorch" and code is not None else named[1]  # which may run it in Python
             yield _Model(backend, instances, Span(config, named.start(), named.end()))
         elif code is not None:
@@ -98,8 +104,19 @@ def _models(folder: str, repository: Repository) -> Iterator[_Model]:
 
 def _code(versions: Sequence[str], repository: Repository) -> Source | None:
     """The ``model.py`` of one of the versions of a model."""
-    sources = (repository.peek(os.path.join(version, "model.py")) for version in versions)
+    return _read_in(versions, "model.py", repository)
+
+
+def _read_in(versions: Sequence[str], name: str, repository: Repository) -> Source | None:
+    """A file of one of the versions of a model."""
+    sources = (repository.peek(os.path.join(version, name)) for version in versions)
     return next((source for source in sources if source is not None), None)
+
+
+def _ranks(engine: Source) -> int:
+    """The ranks that the arguments of vLLM's engine ask for, in the ``model.json`` of its backend."""
+    found = re.search(r'"tensor_parallel_size"\s*:\s*"?(\d{1,3})\b', engine.text)
+    return int(found[1]) if found is not None else 1
 
 
 _FILES = {
@@ -122,6 +139,9 @@ _SIZE = "python,shm-default-byte-size="
 def _need(models: list[_Model], size: int, *, sure: bool) -> Need | None:
     """What models need, of whose instances each takes a size at its start; 0 where that is next to nothing."""
     python = [model for model in models if model.backend == "python"]
+    of_vllm = _need_of_vllm([model for model in models if model.backend == "vllm"], sure=sure)
+    if of_vllm is not None and (of_vllm.mechanisms or not python):
+        return of_vllm
     if not python:
         others = bool(models) and all(re.fullmatch(_WITHOUT, model.backend) for model in models)
         why = "none of the models that it loads uses the Python backend"
@@ -142,6 +162,22 @@ def _need(models: list[_Model], size: int, *, sure: bool) -> Need | None:
     minimum = start if needed else None
     return Need(
         "needed" if needed else "likely", minimum, UNKNOWN_RECOMMENDED, _KNOWN, why, SOURCE, told, (mechanism,)
+    )  # fmt: skip
+
+
+def _need_of_vllm(models: Sequence[_Model], *, sure: bool) -> Need | None:
+    """What models of the vLLM backend need, which is one of Python's: with one rank texts alone pass through it."""
+    if not models:
+        return None
+    largest = max(models, key=lambda model: model.ranks)
+    if largest.ranks < 2:
+        stopped = "its vLLM backend has one rank; how much its requests take in shared memory is not known"
+        return Need("unknown", workload=_KNOWN, stopped=stopped)
+    told = (Evidence(f"{largest.ranks} ranks of vLLM", largest.span, NCCL_SOURCE),)
+    why = "the ranks of its vLLM backend exchange data through shared memory"
+    return Need(
+        "needed" if sure else "likely", None, UNKNOWN_RECOMMENDED, _KNOWN, why, NCCL_SOURCE, told,
+        (nccl(largest.ranks, told),),
     )  # fmt: skip
 
 

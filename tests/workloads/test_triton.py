@@ -13,6 +13,8 @@ PYTHON = {"models/a/1/model.py": "", "models/a/config.pbtxt": 'name: "a"\nbacken
 TWO = {**PYTHON, "models/b/2/model.py": ""}
 INSTANCES = {**PYTHON, "models/a/config.pbtxt": 'backend: "python"\ninstance_group [{ count: 3 kind: KIND_GPU }]\n'}
 ONNX = {"models/a/1/model.onnx": "", "models/a/config.pbtxt": 'platform: "onnxruntime_onnx"  # not backend: "python"\n'}
+VLLM = {"models/a/1/model.json": '{"model": "m"}', "models/a/config.pbtxt": 'backend: "vllm"\n'}
+WITH_VLLM = "nvcr.io/nvidia/tritonserver:24.07-vllm-python-py3"
 SERVE = "tritonserver --model-repository=/models"
 
 
@@ -34,6 +36,10 @@ def compose(image: str, command: str, mount: str = "./models:/models") -> str:
         (NEW, SERVE, ONNX, "not-needed", 0),
         (NEW, SERVE, {**ONNX, "models/b/1/model.bin": ""}, "unknown", 0),
         (NEW, SERVE, {"models/a/1/model.json": "", "models/a/config.pbtxt": 'backend: "vllm"\n'}, "unknown", 0),
+        (NEW, SERVE, VLLM, "unknown", 0),
+        (WITH_VLLM, SERVE, VLLM, "unknown", 0),  # of its image alone it would be needed
+        (WITH_VLLM, SERVE, {"models/a/1/model.json": '{"model": "m"}'}, "unknown", 0),
+        (WITH_VLLM, SERVE, {**VLLM, "models/b/1/model.py": ""}, "likely", 0),
         (NEW, SERVE, {"models/readme.md": ""}, "unknown", 0),
         (NEW, "mpirun --allow-run-as-root -n 1 tritonserver --model-repository=/models", PYTHON, "likely", 0),
         (NEW, SERVE, backend("tensorrt", "model.plan"), "not-needed", 0),
@@ -80,6 +86,14 @@ def test_the_backend_of_the_models_decides(
         assert (found.minimum, found.mechanisms[0].basis) == (mebibytes << 20, "computed")
         span = found.evidence[0].span
         assert span is not None and (span.path, "python" in span.source.text) == ("models/a/config.pbtxt", True)
+
+
+def test_ranks_of_the_vllm_backend(tmp_path: Path) -> None:
+    files = {**VLLM, "models/a/1/model.json": '{"model": "m", "tensor_parallel_size": 2}'}
+    found = need(tmp_path, {"compose.yaml": compose(WITH_VLLM, SERVE), **files})
+    assert (found.verdict, [one.because for one in found.mechanisms]) == ("needed", ["2 ranks"])
+    (place,) = (told.span for one in found.mechanisms for told in one.evidence)
+    assert place is not None and (place.path, place.line) == ("models/a/1/model.json", 1)
 
 
 def test_one_model_that_fills_the_default_at_its_start_is_reported(tmp_path: Path) -> None:
