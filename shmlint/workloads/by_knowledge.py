@@ -18,6 +18,7 @@ from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.commands import (
+    WITH_DEFAULT,
     flatten,
     has_rank_for_each,
     is_mpi_only,
@@ -142,7 +143,7 @@ def _ranks(case: _Case) -> Need | None:
         mechanisms = queues(workload.id, ranks, case.launch, reading.ranks_span)
     shown, because = (None, "several ranks") if reading.private else (size, f"{ranks} ranks")
     mechanism = Mechanism("nccl", shown, "estimated", because, (told,), NCCL_SOURCE)
-    perhaps = (workload is not None and workload.condition) or reading.ranks_perhaps
+    perhaps = (workload is not None and workload.condition) or reading.ranks_perhaps or reading.by_default
     verdict: Verdict = "likely" if perhaps else "needed"
     return Need(
         verdict, minimum, recommended or UNKNOWN_RECOMMENDED, workload.known if workload is not None else None, why,
@@ -264,6 +265,8 @@ def _workload(case: _Case) -> Need:
             return case.need("not-needed", f"with one GPU {workload.name} does not exchange data between processes")
         if workload.one_process and ranks is None and not reading.ranks_vary and reading.complete:
             return case.need("not-needed", f"{workload.name} runs in one process unless its command sets more")
+        if ranks == 1 and reading.ranks_vary:
+            return case.need("unknown")  # one where nobody says otherwise
         if not isinstance(count, int) or reading.ranks_vary:
             return case.need("likely")
     if workload.one_process and ranks is None and reading.words:
@@ -327,9 +330,9 @@ class _Reading:
             self.weak = False
         self.by_name = self.workload is self.by_command and not self._is_backed(launch, known, mine)
         """Only the name of a program in the command tells of the workload, and no image of it is there."""
-        own = self.by_command is not None or (self.words[:1] and self.words[0].startswith("-"))
-        self.complete = bool(own) and not any("$" in word for word in self.words) and _is_known(launch)
-        """The command is the workload's own, and all its words are known."""
+        own = self.by_command is not None or re.match(_TO_A_SERVER, next(iter(self.words), "")) is not None
+        self.complete = own and _says_all(self.words, launch)
+        """The command is the workload's own, and says all that the workload is told."""
         self.replicas = any(options(self.words, _REPLICA_OPTIONS))
         """Some of the ranks are copies of a server, each with workers of its own."""
         found = self.workload
@@ -343,6 +346,8 @@ class _Reading:
         self.ranks_perhaps = others and not certain
         """Of the programs one of which may run, only some have several ranks."""
         _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
+        self.by_default = self.ranks_vary and any(re.search(WITH_DEFAULT, word) for word in self.words)
+        """A variable decides how many ranks there are, of which only what it is otherwise is known."""
         self._apply_environment(launch, launcher)
 
     def _apply_environment(self, launch: Launch, launcher: bool) -> None:
@@ -470,9 +475,32 @@ _MOST_OPTIONS = 200
 """Words among which the option is looked for that asks for ranks or workers."""
 
 
-def _is_known(launch: Launch) -> bool:
-    """Whether nothing in the launch's own words depends on a variable."""
-    return all(part is None or not part.because for part in (launch.entrypoint, launch.command))
+_TO_A_SERVER = r"-|(?!\.|bin/|scripts?/)[\w.-]+/[\w.-]+$(?<!\.sh)(?<!\.py)"
+"""The first word for a server that is its image's own program: an option, or the name of a model, ``me/model-7b``."""
+
+
+def _says_all(words: Sequence[str], launch: Launch) -> bool:
+    """Whether a command says all that its program is told: what is not known are values of its options, alone."""
+    unknown = [at for at, word in enumerate(words) if re.search(r"[$`]", word) is not None]
+    if any(not _is_value(words, at) for at in unknown) or any(re.match(r"--config(?:=|$)", word) for word in words):
+        return False
+    entrypoint, command = launch.entrypoint, launch.command
+    known = entrypoint is None or not entrypoint.because
+    return known and (command is None or not command.because or bool(unknown))
+
+
+def _is_value(words: Sequence[str], at: int) -> bool:
+    """Whether a word that is not known is the value of the option before it, and does not stand for options."""
+    name, equals, value = words[at].partition("=")
+    named = equals and name.startswith("--") and "$" not in name
+    value = value if named else words[at]
+    if not named and (at == 0 or not words[at - 1].startswith("--") or "=" in words[at - 1]):
+        return False
+    return re.search(_OF_OPTIONS, value) is None
+
+
+_OF_OPTIONS = r"(?i)\$\{?[@*]|\[[@*]\]|`|\$\(|\$\{?\w*(?:arg|opt|flag|param|extra|cmd|command|config|more)"
+"""What stands for options, by its form or its name."""
 
 
 DATALOADER_SOURCE = "https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading"

@@ -215,10 +215,12 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
     counting = options(words, _counting(words, programs, launcher))
     for value in (*(value for _, value in counting), *_of_keys(words), *_included(words)):
         number = whole_number(value)
+        if number is None:
+            unknown = True
+            default = re.fullmatch(WITH_DEFAULT, value)
+            number = whole_number(default[1]) if default is not None else None
         if number is not None:
             total = max(total or 1, 1) * number
-        else:
-            unknown = True
     machines = next((whole_number(value) for _, value in options(words, _MACHINES)), None)
     if machines is not None and machines > 1 and total is not None:
         total = max(total // machines, 1)
@@ -230,6 +232,10 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
         if any(value != "1" for _, value in options(words, frozenset({"--nnodes"}))):
             return (total if total and total > 1 else None), True
     return total, unknown
+
+
+WITH_DEFAULT = r"\$\{\w+:?-(\d+)\}"
+"""A variable that has a number where nobody sets it."""
 
 
 def _counting(words: Sequence[str], programs: set[str], launcher: bool) -> frozenset[str]:

@@ -91,7 +91,8 @@ def test_ranks_that_a_program_starts_with_a_launcher(
     "command, count, verdict",
     [
         ("vllm serve org/model --port {n}", "1", "not-needed"),
-        ("vllm serve org/model --port {n}", "all", "unknown"),
+        ("vllm serve org/model --port {n}", "all", "not-needed"),
+        ("vllm serve org/model {n}", "all", "unknown"),
         ("vllm serve org/model --tensor-parallel-size 4", "all", "needed"),
         ("vllm serve org/model --tensor-parallel-size 4", "1", "not-needed"),
         ("python -m vllm.entrypoints.openai.api_server --model org/model -tp 2", "4", "needed"),
