@@ -22,6 +22,8 @@ _COMMENT = re.compile(r"[ \t]*#.*?(?P<mark>\\)?[ \t]*\r?")
 _OPTION = re.compile(r"(?:[ \t]+--?|--)[A-Za-z][\w-]*(?:[= \t]|\\|\r?$)")
 _PLACEHOLDER = re.compile(r"(?<=[\s=/:\"])<([A-Za-z](?:[\w ./:-]*\w)?|(?<==<))>(?=[\s/:\"\\]|$)")
 """``<NAME>``, and ``=<>`` for a value to be filled in."""
+_TO_FILL_IN = re.compile(r"(?:[ \t]*(?:export|local|readonly)[ \t])?[ \t]*[A-Za-z_]\w*=<[A-Za-z][^<>|;&]*>[^<>|;&]*\r?")
+"""A line that gives a variable such a value. A shell refuses it, and with it all that comes after."""
 
 
 EndKind = Literal["empty line", "comment between", "no backslash", "comment after", "blank after"]
@@ -58,6 +60,8 @@ def repaired(text: ShellText) -> tuple[ShellText, tuple[EarlyEnd, ...]]:
     for start in starts:
         if start >= after:
             after = _repair(start, lines, found)
+    if "=<" in text.text:
+        lines = [_filled_in(line) if _TO_FILL_IN.fullmatch(line) is not None else line for line in lines]
     together = "\n".join(lines)
     if not found and OPEN not in together:
         return text, ()
@@ -81,7 +85,7 @@ def _repair(start: int, lines: list[str], found: list[tuple[int, EndKind]]) -> i
             new, kind = _joined(line)
             if kind is not None:
                 found.append((i, kind))
-        new = lines[i] = _PLACEHOLDER.sub(lambda match: f"{OPEN}{match[1].replace(' ', BLANK)}{CLOSE}", new)
+        new = lines[i] = _filled_in(new)
         if new.rstrip("\r").endswith("\\"):
             continue
         if after is None or not _misses_backslash(new, after):
@@ -89,6 +93,11 @@ def _repair(start: int, lines: list[str], found: list[tuple[int, EndKind]]) -> i
         found.append((i, "no backslash"))
         lines[i] = f"{new}{_JOIN}"
     return len(lines)
+
+
+def _filled_in(line: str) -> str:
+    """A line whose placeholders are values that are not known."""
+    return _PLACEHOLDER.sub(lambda match: f"{OPEN}{match[1].replace(' ', BLANK)}{CLOSE}", line)
 
 
 @lru_cache(4)  # a text is asked for again when what was repaired is told

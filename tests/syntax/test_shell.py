@@ -34,6 +34,9 @@ from tests.table import table
         ("sudo bash -c \"nohup bash -c 'docker run a' &\"", "a"),
         ("args=(docker run)\nargs+=(a)\n\"${args[@]}\"\n", "a"),
         ("D=docker; $D run a; ${D} run b\n", "ab"),
+        # What is to be filled in ends no command.
+        ("data=<path_to_data>\nexport out=<the output>  # here\n\ndocker run a\n", "a"),
+        ("data=<path/to>\ndocker run a <in >out\ncat <in >out\ndocker run b\n", "ab"),
         ("CMD=\"docker run a\"\nbash -c \"cd x && $CMD\"\nssh h \"$CMD\" </dev/null\n", "aa"),
         ("f() {\n local d=$1\n $d run a\n}\nf docker\n", "a"),
         ("f() {\n \"$@\"\n}\nX=run\nD=docker\nE=$D\nf $E $X a; ${E:-x} run b\n", "ab"),
