@@ -285,7 +285,7 @@ def is_dockerfile(path: str) -> bool:
     return re.search(_DOCKERFILE, os.path.basename(path)) is not None
 
 
-_DOCKERFILE = r"(?i)^dockerfile(?:[.-][\w.-]*)?$|\.dockerfile$"
+_DOCKERFILE = r"(?i)^dockerfile(?:[.-][\w.-]*)?$(?<!\.md)(?<!\.rst)|\.dockerfile$"
 _BUILT_SO = r"(?m)^[ \t]*#.*\bbuild\b"
 """A comment of a Dockerfile on how it is built."""
 
@@ -535,8 +535,8 @@ def _dockerfiles(directory: str, repository: Repository) -> tuple[str, ...]:
 
 
 _NAMED = r"^(?:Dockerfile|(?i:dockerfile)(?:[._-]|$))|\.(?i:dockerfile)$"
-_NOT_NAMED = r"\.dockerignore$|^dockerfile.*\.(?:py|go|js|ts|rs|rb|java|mdx?|rst|json|ya?ml|sh)$"
-"""Dockerfiles, also in small letters; in those, code has names like ``dockerfile_parser.go`` too."""
+_NOT_NAMED = r"\.dockerignore$|(?i:\.(?:mdx?|rst))$|^dockerfile.*\.(?:py|go|js|ts|rs|rb|java|mdx?|rst|json|ya?ml|sh)$"
+"""Dockerfiles, also in small letters; in those, code has names like ``dockerfile_parser.go`` too, and pages in any."""
 
 
 def _guess(launch: Launch, repository: Repository) -> Build | None:

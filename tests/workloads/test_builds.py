@@ -356,6 +356,7 @@ jobs:
         ("me/tool", {"docker/Dockerfile.tool": "", "docker/Dockerfile.other": ""}, "docker/Dockerfile.tool (guessed)"),
         ("me/tool", {"docker/Dockerfile.other": ""}, ""),
         ("me/tool", {"docker/tool.dockerfile": ""}, "docker/tool.dockerfile (guessed)"),
+        ("me/tool", {"tool/Dockerfile.md": ""}, ""),  # a page about one
         ("me/tool", {"tool/dockerfile": "", "tool/dockerfile.cpu": ""}, "tool/dockerfile (guessed)"),
         ("me/tool", {"docker/gpu/build.sh": "cd docker/gpu\ndocker build -t me/tool .\n", "docker/gpu/Dockerfile": ""},
          "docker/gpu/Dockerfile"),
