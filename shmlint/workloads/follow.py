@@ -702,9 +702,10 @@ def _with_arguments(words: Sequence[str], arguments: tuple[str, ...]) -> list[st
     """Words with a script's own arguments instead of ``"$@"``."""
     found: list[str] = []
     for at, word in enumerate(words):
-        if re.fullmatch(_ALL_ARGUMENTS, word) is not None:
-            found += arguments
-        elif at and at == len(words) - 1 and re.fullmatch("-[a-z]*c", words[at - 1]) is not None:
+        text = at > 0 and at == len(words) - 1 and re.fullmatch("-[a-z]*c", words[at - 1]) is not None
+        if re.fullmatch(_ALL_ARGUMENTS, word) is not None and not (text and "*" in word):
+            found += arguments  # of ``bash -c "$@"`` the first alone is the text
+        elif text:
             found.append(re.sub(_ALL_ARGUMENTS, lambda m: " ".join(arguments), word))  # bash -c "cd code; $@"
         elif (match := re.fullmatch(r"\$\{@:([0-9])\}", word)) is not None:
             found += arguments[max(int(match[1]) - 1, 0) :]

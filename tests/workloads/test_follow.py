@@ -168,6 +168,9 @@ def test_many_variables_with_many_programs_end(tmp_path: Path) -> None:
         ('[ -f x ] || exit 1\npython train.py', "", "needed"),
         ('[ -f x ] && exit 0\npython train.py', "", "likely"),
         ('exec "$@"\npython train.py', "python serve.py", "not-needed"),
+        ('/bin/sh -c "$*"', "python serve.py", "not-needed"),
+        ('/bin/sh -c "$*"', "python train.py", "needed"),
+        ('bash -c "$@"', "python train.py", "unknown"),  # that is the text `python` alone
         ('(exec "$@")\npython train.py', "python serve.py", "needed"),
         ('exec > log 2>&1\npython train.py', "", "needed"),
         ('[ "$@" ] && exec "$@"; python train.py', "python serve.py", "likely"),
