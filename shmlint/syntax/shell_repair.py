@@ -20,7 +20,7 @@ _START = re.compile(rf"[^#\n]*\b{ENGINE}\b[^#\n]*\b(?:run|create)\b")
 _ENDED = re.compile(r"\\(?P<blanks>[ \t]+(?:#.*)?)\r?")
 _COMMENT = re.compile(r"[ \t]*#.*?(?P<mark>\\)?[ \t]*\r?")
 _OPTION = re.compile(r"(?:[ \t]+--?|--)[A-Za-z][\w-]*(?:[= \t]|\\|\r?$)")
-_PLACEHOLDER = re.compile(r"(?<=[\s=/:\"])<([A-Za-z](?:[\w ./:-]*\w)?|(?<==<))>(?=[\s/:\"\\]|$)")
+_PLACEHOLDER = re.compile(r"(?:^|(?<=[\s=/:\"]))<([A-Za-z](?:[\w ./:-]*\w)?|(?<==<))>(?=[\s/:\"\\]|$)")
 """``<NAME>``, and ``=<>`` for a value to be filled in."""
 _TO_FILL_IN = re.compile(r"(?:[ \t]*(?:export|local|readonly)[ \t])?[ \t]*[A-Za-z_]\w*=<[A-Za-z][^<>|;&]*>[^<>|;&]*\r?")
 """A line that gives a variable such a value. A shell refuses it, and with it all that comes after."""

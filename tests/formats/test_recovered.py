@@ -38,6 +38,20 @@ def test_a_command_goes_on_where_its_reader_goes_on(text: str, line: int) -> Non
     assert [(place.span.line, place.kind) for place in run.not_read] == [(line, "syntax")]
 
 
+@table(
+    ("text", "image"),
+    [
+        ("docker run --gpus all \\\n<image_name> \\\nbash\n", "<image_name>"),
+        ("docker run --gpus all \\\n-v <data>:/home/<me>/data \\\n<image name> bash\n", "<image name>"),
+        ("image=<image_name>\ndata=<path to the data>  # yours\n\ndocker run --gpus all $image\n", "<image_name>"),
+    ],
+)
+def test_an_image_that_is_to_be_filled_in(text: str, image: str) -> None:
+    run = read("shell", "x.sh", text)
+    assert [launch.image and launch.image.text for launch in run.launches] == [image]
+    assert run.not_read == ()
+
+
 @table("value", ["$(container_engine)", "${CONTAINER_RUNTIME}", "$CONTAINER_TOOL"])
 def test_an_engine_that_another_script_chooses(value: str) -> None:
     (launch,) = read("shell", "x.sh", f"E={value}\n$E run --gpus all IMG\n").launches
