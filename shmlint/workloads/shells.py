@@ -68,7 +68,7 @@ def as_documented(case: Case) -> Need | None:
         if several and meant and (need is None or case.torch is None):
             why = "the repository trains in it; DataLoader workers and ranks on several GPUs use shared memory"
             return likely(case, why, told)
-    if need is not None and (_has_library(need, case) or _is_named_after_code(case)):
+    if need is not None and (_has_library(need, case) or _is_named_after_code(case) or _is_run_here(case)):
         return need
     if said is None or said.need.verdict not in ("needed", "likely") or not (said.by_command or said.need.mechanisms):
         return None
@@ -236,6 +236,15 @@ def _loads_alone(case: Case) -> bool:
     from shmlint.workloads.own_code import own_code
 
     return own_code(case.program.files).quiet
+
+
+def _is_run_here(case: Case) -> bool:
+    """Whether the page of a launch runs the repository's programs in it that were read: its image has what they use.
+
+    Of an image that is known it is known what it has.
+    """
+    own = case.launch.span.path
+    return case.known.need.workload is None and any(entry.certain and entry.span is not None and entry.span.path == own for entry in case.program.documented)
 
 
 def _is_named_after_code(case: Case) -> bool:

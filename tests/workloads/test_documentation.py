@@ -210,6 +210,9 @@ def test_a_display_beside_what_is_run_tells_nothing_of_it(tmp_path: Path, start:
         ("nvcr.io/nvidia/nemo:24.07", "from lightning import Trainer\nTrainer(devices=-1).fit(net)\n", "likely"),
         ("nvcr.io/nvidia/nemo:24.07", "print(1)\n", "unknown"),
         ("tensorflow/tensorflow:2.15.0", "from lightning import Trainer\nTrainer(devices=-1).fit(net)\n", "unknown"),
+        # Who runs it in an image has what it uses there.
+        ("own/nets", "from lightning import Trainer\nTrainer(devices=-1).fit(net)\n", "likely"),
+        ("own/nets", "print(1)\n", "unknown"),
     ],
 )  # fmt: skip
 def test_a_page_about_a_server_shows_its_ranks(tmp_path: Path, image: str, code: str, verdict: str) -> None:
