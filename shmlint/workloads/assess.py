@@ -429,7 +429,9 @@ def _told(case: Case, need: Need) -> Need:
     # Whether a program that is not understood uses what it is given, only a size tells: --ipc=host is often a habit.
     left_open = _shows_no_workers(case) if open_use else bool(case.findings.stops)
     habit = said.bytes is None and (left_open or not said.page) and all(map(_may_be_small, need.mechanisms))
-    habit = habit or (open_use and not need.mechanisms and _loads_little(case))
+    # Of a shell only its environment may tell, and that is there for much else than for training.
+    alone = open_use and not need.mechanisms
+    habit = habit or (alone and (_loads_little(case) or not _documents_training(case)))
     sure = need.verdict == "likely" and not guessed and not habit and not said.seldom
     if sure and (not said.page or (open_use and _documents_training(case))):
         return larger._replace(verdict="needed")
