@@ -18,7 +18,7 @@ from shmlint.workloads.builds import bare_name, is_bare, is_published_here
 from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
 from shmlint.workloads.commands import SHELLS, names_training, read_ranks, runs_binary
-from shmlint.workloads.knowledge import builtin, entry_of, match_command
+from shmlint.workloads.knowledge import builtin, entry_of, match_command, recognise
 from shmlint.workloads.program import Entry, Findings, Program, Ran, gives_notebook, starts_notebook
 from shmlint.workloads.repository import Repository
 
@@ -243,8 +243,11 @@ def _is_run_here(case: Case) -> bool:
 
     Of an image that is known it is known what it has.
     """
+    images = [image.known or "" for image in (case.launch.image, *case.launch.base_images) if image is not None]
+    if any(recognise(image, builtin())[0] is not None for image in images):
+        return False
     own = case.launch.span.path
-    return case.known.need.workload is None and any(entry.certain and entry.span is not None and entry.span.path == own for entry in case.program.documented)
+    return any(entry.certain and entry.span is not None and entry.span.path == own for entry in case.program.documented)
 
 
 def _is_named_after_code(case: Case) -> bool:

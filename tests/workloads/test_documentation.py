@@ -204,14 +204,17 @@ def test_a_display_beside_what_is_run_tells_nothing_of_it(tmp_path: Path, start:
     assert need(tmp_path, {**files, "compose.yaml": compose("bash", "    tty: true\n")}).verdict == verdict
 
 
+TRAINER = "from lightning import Trainer\nTrainer(devices=-1).fit(net)\n"
+
+
 @table(
     "image, code, verdict",
     [
-        ("nvcr.io/nvidia/nemo:24.07", "from lightning import Trainer\nTrainer(devices=-1).fit(net)\n", "likely"),
+        ("nvcr.io/nvidia/nemo:24.07", TRAINER, "likely"),
         ("nvcr.io/nvidia/nemo:24.07", "print(1)\n", "unknown"),
-        ("tensorflow/tensorflow:2.15.0", "from lightning import Trainer\nTrainer(devices=-1).fit(net)\n", "unknown"),
+        ("tensorflow/tensorflow:2.15.0-gpu", TRAINER, "unknown"),
         # Who runs it in an image has what it uses there.
-        ("own/nets", "from lightning import Trainer\nTrainer(devices=-1).fit(net)\n", "likely"),
+        ("own/nets", TRAINER, "likely"),
         ("own/nets", "print(1)\n", "unknown"),
     ],
 )  # fmt: skip
