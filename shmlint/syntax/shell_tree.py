@@ -60,6 +60,23 @@ def parsed(text: str) -> Node:
     return _parser(get_ident()).parse(text.encode("utf-8", "surrogatepass")).root_node
 
 
+def _ending_tests(text: str) -> tuple[str, Node]:
+    """A text and its tree, in which a ``[`` without a ``]`` in its line takes no more than the line.
+
+    The grammar looks for the ``]`` in the lines after it, up to the end of the text; to a shell it is a command that
+    fails. Another command of the same length stands for it, if the grammar reads all of the text then.
+    """
+    root = parsed(text)
+    if root.has_error and (ended := re.sub(_OPEN_TEST, r"\1:", text)) != text:
+        other = parsed(ended)
+        if not other.has_error:
+            return ended, other
+    return text, root
+
+
+_OPEN_TEST = r"(?m)^([ \t]*)\[(?=[ \t][^\]\\'\"`$&|;()\n]*$)"
+
+
 def walk(root: Node) -> Iterator[Node]:
     """All nodes in the order of the text, without recursion."""
     stack = [root]
@@ -122,7 +139,8 @@ class Tree:
         After ``a | b | c`` the grammar reads the first command of the next line as words of the last one, if ``||`` or
         ``&&`` is behind it. Such line ends are read as the ``;`` that they mean.
         """
-        self._note(parsed(text))
+        text, root = _ending_tests(text)
+        self._note(root)
         commands = _ids(_COMMAND)
         lines = (node for node in self.nodes if node.kind_id in commands and node.start_point[0] != node.end_point[0])
         ends = [end for command in lines for end in self._line_ends(command.named_children)]

@@ -156,7 +156,7 @@ def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: st
          "no recipe is known to run what the variable holds"),
         ("makefile", "Makefile", "export R ?= sudo docker run --gpus=all IMG\na:\n\tls $(RM)\n",
          "no recipe is known to run what the variable holds"),
-        ("makefile", "Makefile", "a:\n\tls\n\tR = docker run --gpus=all\n", "its image is added elsewhere"),
+        ("makefile", "Makefile", "a:\n\tls\n\tR = docker run --gpus=all\n", "`R` is not known to run the words after it"),
         ("makefile", "Makefile", "# x\ndocker run --gpus all \\\n  IMG\na:\n\tls\n", "it is not in a recipe"),
         ("markdown", "x.md", "```yaml\nrun: |\n  docker run --gpus all IMG\n```\n", "it cannot be read as a command"),
         ("markdown", "x.md", "<pre><code class=sh>\n$ docker run --gpus all IMG</code></pre>\n",

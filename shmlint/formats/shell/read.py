@@ -97,7 +97,8 @@ def _not_read(text: ShellText, found: Iterable[_Found]) -> Iterator[NotRead]:
             yield NotRead(command.span, because, "unsupported")
         elif at is None and (other := _other_engine(command)):
             known = other in ENGINES
-            because = "its image is added elsewhere" if known else f"`{other}` is not an engine that is known"
+            before = f"`{command.words[0].text[:40]}` is not known to run the words after it"
+            because = before if known else f"`{other}` is not an engine that is known"
             yield NotRead(command.span, because, "dynamic" if known else "unsupported")
         elif command.words[0].text in _ADDING and _lacks_image(command, launch):
             because = f"`{command.words[0].text}` adds the image from its input"
