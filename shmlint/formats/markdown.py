@@ -184,7 +184,9 @@ _RUN = re.compile(
     r"(?:\s*#[^\n]*\n)*\s*(?:[$!%] ?)?(?:[A-Z_]+=\S*[ \t]+)*"
     r"(?:(?:python[\d.]*|torchrun|bash|sh)[ \t]+(?:-{1,2}[a-z]|[\w./-]+\.(?:py|sh)(?!\w))|accelerate[ \t]+launch\b)"
 )
-_LAUNCH = re.compile(rf"(?:[$!%#] ?)?(?:sudo +)?{ENGINE} +(?:container +)?(?:run|create) +-")
+_BEFORE = rf"(?:(?:(?:sudo +)?{ENGINE}|cd|mkdir|export) [^\n`&|;]{{1,80}}&& +){{0,3}}"
+"""Commands in front of a launch."""
+_LAUNCH = re.compile(rf"(?:[$!%#] ?)?{_BEFORE}(?:sudo +)?{ENGINE} +(?:container +)?(?:run|create) +-")
 _ITEM = re.compile(r"[ \t]*(?:[-*+] +|\d+[.)] +)")
 _QUOTED = re.compile(r" {0,3}> ?(?=.)")
 _LAUNCHED = re.compile(rf"^(?:{_ITEM.pattern}|{_QUOTED.pattern}|[ \t]*)(?P<start>{_LAUNCH.pattern})", re.M)
@@ -336,11 +338,11 @@ def _is_compose(block: Block, text: str) -> bool:
 
 _COMMAND = rf"(?=(?:\w+=\S+ )*(?:sudo )?{ENGINE}\b)"
 _HOST_PROMPT = re.compile(
-    r"\s*(?:\([\w.-]+\) ?)?(?:\[?[\w.-]+@[\w.-]+[^$#%\n]{0,60}[$#%] ?|\([\w.-]+\) ?[$#%] |[\w.-]+[$] )(?=\S)"
+    r"\s*(?:\([\w.-]+\) ?)?(?:\[?[\w.-]+@[\w.-]+[^$#%\n]{0,60}[$#%] ?|\([\w.-]+\) ?[$#%]>? |[\w.-]+[$] )(?=\S)"
 )
 """`user@host:~$ `, `[root@host dir]# `, `(venv) $ `, `bash-5.1$ `."""
 _OTHER_PROMPT = re.compile(
-    rf"\s*(?:[\w.~/-]+ \$ +|PS[^>\n]{{0,80}}> ?|[A-Z]:\\[^>\n]{{0,80}}> ?|[%❯➜>] +){_COMMAND}"
+    rf"\s*(?:[\w.~/-]+ \$ +|PS[^>\n]{{0,80}}> ?|[A-Z]:\\[^>\n]{{0,80}}> ?|(?:[%❯➜>]|\$>) +){_COMMAND}"
 )
 _PLAIN_PROMPT = re.compile(rf"\s*\$(?: +(?=\S)|{_COMMAND})")
 _ROOT_PROMPT = re.compile(rf"\s*# {_COMMAND}")
@@ -357,6 +359,10 @@ _ELLIPSIS = re.compile(r"(?<!\S)(?:\.{3,}|…|\[(?:\.\.\.|…|-{0,2}[A-Za-z][\w 
 """Stands for any number of words: `...`, `[OPTIONS]`, `[--shm-size=1g]`."""
 _MANY = "$__OPTIONS"
 """What the shell reads in its place: a variable that no document sets."""
+
+
+_COMMENT_AFTER = r"\\[ \t]+#[^'\"]*$"
+"""A comment after the backslash: the command is meant to go on, which is told where it is read."""
 
 
 def _shell_text(block: Block, source: Source) -> ShellText:
@@ -385,6 +391,7 @@ def _shell_text(block: Block, source: Source) -> ShellText:
         else:
             _take(builder, source, start + skip, end)
             builder.put(" " if block.inline else "\n", end if end < len(source.text) else NOWHERE)
+            continues = re.search(_COMMENT_AFTER, text) is not None
     return builder.build(Span(source, block.lines[0][0], block.lines[-1][1]))._replace(unset=_unset)
 
 

@@ -129,6 +129,8 @@ def test_prompts(tmp_path: Path, text: str, expected: list[int]) -> None:
         "user@host:~$ ",
         "(venv) user@host:~/x$ ",
         "(base) $ ",
+        "(base) $> ",
+        "$> ",
         "[root@host ~]# ",
         "root@abc123:/workspace# ",
         "root@x:/#",
@@ -155,7 +157,9 @@ def test_every_prompt(tmp_path: Path, prompt: str) -> None:
             "Of `docker run`, `docker run --gpus all` and `the docker run x` none.\n", [], id="parts of commands"
         ),
         pytest.param(f"# Run it\n{RUN}\n## Then\nWait.\n\nText\n{RUN}\n", [2], id="between headings"),
+        pytest.param(f"docker rm x && {RUN}\n\ncd x && sudo docker stop a b && {RUN}\n", [1, 3], id="behind others"),
         pytest.param(f"- {RUN}\n- `{RUN}`\n", [1, 2], id="list items"),
+        pytest.param(f"```\n$ docker run \\ # new\n  --gpus all {IMAGE}\nout\n$ {RUN}\n```\n", [2, 5], id="comment after"),
         pytest.param(f"1. Build\n2. {RUN}\n3. Wait\n", [2], id="an item between others"),
         pytest.param(f"- {RUN}\n  which waits\n", [], id="an item that goes on"),
         pytest.param(f"Run the following:\n>{RUN}\n\nThen wait.\n> {RUN}\n>\n> It ends.\n", [2, 5], id="quotations"),
