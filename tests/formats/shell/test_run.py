@@ -92,7 +92,8 @@ RUNS = "docker run --gpus all img"
         ("it=$1; [ $x ] && it=docker\n$it run --gpus all img\n", []),
         ("it=docker; [ $x ] && it+=-compose\n$it run --gpus all img\n", []),
         # A test that its line does not end is a command that fails, as in the output of a program.
-        (f"[ nan 0. 0.2\n  0.4 0. ]\n{RUNS}\n", ["docker"]), (f"[ -d a\n{RUNS}\nif [ -d b ]; then {RUNS}; fi\n", ["docker"] * 2),
+        (f"[ nan 0. 0.2\n  0.4 0. ]\n{RUNS}\n", ["docker"]),
+        (f"[ -d a\n{RUNS}\nif [ -d b ]; then {RUNS}; fi\n", ["docker"] * 2),
         (f"[ a \\\n = b ] && {RUNS}\n", ["docker"]), (f"A=(\n[ a\n{RUNS}\n)\n[ a ] && {RUNS}\n", ["docker"]),
         (f"bash <<-'A' - <<B\n\t{RUNS}\n\tA\nB\n{RUNS}\n", ["docker"]),
         (f"cat <<A; bash <<B\n{RUNS}\nA\npodman run b\nB\n", ["podman"]),
