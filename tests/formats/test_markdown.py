@@ -159,7 +159,7 @@ def test_every_prompt(tmp_path: Path, prompt: str) -> None:
         pytest.param(f"# Run it\n{RUN}\n## Then\nWait.\n\nText\n{RUN}\n", [2], id="between headings"),
         pytest.param(f"docker rm x && {RUN}\n\ncd x && sudo docker stop a b && {RUN}\n", [1, 3], id="behind others"),
         pytest.param(f"- {RUN}\n- `{RUN}`\n", [1, 2], id="list items"),
-        pytest.param(f"```\n$ docker run \\ # x\n  --gpus all y\nout\n$ {RUN}\n```\n", [2, 5], id="comment after"),
+        pytest.param(f"```\n$ docker run \\ # x\n --gpus all {IMAGE}\no\n$ {RUN}\n```\n", [2, 5], id="comment after"),
         pytest.param(f"1. Build\n2. {RUN}\n3. Wait\n", [2], id="an item between others"),
         pytest.param(f"- {RUN}\n  which waits\n", [], id="an item that goes on"),
         pytest.param(f"Run the following:\n>{RUN}\n\nThen wait.\n> {RUN}\n>\n> It ends.\n", [2, 5], id="quotations"),
