@@ -145,6 +145,8 @@ def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: st
         ("shell", "x.sh", "docker service create --mount type=tmpfs,destination=/dev/shm IMG\n",
          "services of a swarm are not read: they have no `--shm-size`, `--mount` sets their /dev/shm"),
         ("shell", "x.sh", "docker ps\nfinch run --gpus all IMG\n", "`finch` is not an engine that is known"),
+        ("shell", "x.sh", "tee x.service <<EOF\n[Service]\nExecStart=docker run --gpus all IMG\nEOF\n",
+         "`ExecStart=docker` is not known to run the words after it"),
         ("ci", ".github/workflows/x.yml",
          "jobs:\n  b:\n    steps:\n      - uses: x/docker-run@v3\n        with:\n          options: --gpus all\n",
          "what the action `x/docker-run@v3` starts is not followed"),

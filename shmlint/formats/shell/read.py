@@ -130,7 +130,8 @@ def _other_engine(command: Command) -> str:
     texts = [word.text for word in command.words]
     verb = next((i for i, text in enumerate(texts) if text in ("run", "create")), 0)
     joined = " ".join(texts[verb:])
-    return texts[verb - 1].rpartition("/")[2] if verb and _ALL_GPUS.search(joined) and texts[0] not in TALKERS else ""
+    starts = verb and texts[0] not in TALKERS and _ALL_GPUS.search(joined)
+    return re.split("[/=]", texts[verb - 1])[-1] if starts else ""
 
 
 _ALL_GPUS = re.compile(r"(?<!\S)--gpus[= ](?:all|\"?device=)")
