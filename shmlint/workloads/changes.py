@@ -59,6 +59,14 @@ class _Put(NamedTuple):
         return self.mapping == mapping and "?" not in mapping and own
 
 
+class _Assigned(NamedTuple):
+    """What a statement gives an attribute of an object that holds settings, by the name of that object."""
+
+    holder: str
+    value: ast.expr
+    scope: Scope
+
+
 class Changes:
     """What the statements and calls that were reached change of other objects and modules, by name."""
 
@@ -66,10 +74,8 @@ class Changes:
         self, given: Callable[[ast.Name, Scope], list[tuple[ast.expr, Scope]]],
         changed: Callable[[str, Function | None], bool],
     ) -> None:  # fmt: skip
-        self._given = given
-        """Tells the values that a name is given."""
-        self._changed = changed
-        """Tells whether a function gives a name other values, in ways that are not followed."""
+        self._given = given  # tells the values that a name is given
+        self._changed = changed  # tells whether a function gives a name other values, in ways that are not followed
         self.attributes: set[str] = set()
         """Attributes of other objects than the code's own: ``loader.workers = 8``, ``setattr(cls, "workers", 8)``."""
         self.computed = False
@@ -84,6 +90,8 @@ class Changes:
         """Those of them that are not declared as an option by the very statement: ``cfg.WORKERS = 8`` is."""
         self.emptied: set[str] = set()
         """Those of the attributes that code surely sets to 0."""
+        self._worked_out: dict[str, dict[int, _Assigned | None]] = {}
+        """By attribute and statement (0 for none): what sets it to something that is worked out, None for others."""
         self._keys: dict[str, set[_Put]] = {}
         """Keys of mappings, ``settings["workers"] = 8``, with the names of these and the code that puts them there."""
         self._filled: dict[str, set[ast.Module]] = {}
@@ -133,6 +141,7 @@ class Changes:
                     self.fills_self = True
                 elif dotted(node.value) != "self":
                     self.attributes.add(node.attr)
+                    self._note_worked_out(statement, node, scope, surely=surely)
                     if perhaps or not _declares(statement, node):
                         self.settings.add(node.attr)
                         self.emptied.update({node.attr} if surely and _gives_nothing(statement) else ())
@@ -140,6 +149,22 @@ class Changes:
                 if dotted(node.value) == "sys.argv":
                     self._note_argv(statement, scope)
                 self._note_item(node.value, node.slice, scope)
+
+    def _note_worked_out(self, statement: ast.stmt, node: ast.Attribute, scope: Scope, *, surely: bool) -> None:
+        """Remember what a setting is worked out of: ``args.distributed = args.world_size > 1``."""
+        known = self._worked_out.setdefault(node.attr, {})
+        alone = isinstance(statement, ast.Assign) and statement.targets == [node]
+        if surely and alone and isinstance(statement, ast.Assign) and dotted(node.value) in SETTINGS_OBJECTS:
+            known[id(statement)] = _Assigned(dotted(node.value), statement.value, scope)
+        else:
+            known[id(statement)] = None
+
+    def worked_out(self, node: ast.Attribute) -> tuple[ast.expr, Scope] | None:
+        """What the only statement that sets a setting surely gives it; None where others may set it, too."""
+        known = self._worked_out.get(node.attr, {})
+        other = self.words or "default" in self.attributes or node.attr in self._keys or ANY in self._worked_out
+        only = next(iter(known.values())) if len(known) == 1 and not other else None
+        return (only.value, only.scope) if only is not None and only.holder == dotted(node.value) else None
 
     def _note_method_of_argv(self, last: str, node: ast.Call, scope: Scope) -> None:
         self.argv = self.argv or last in _CHANGES_LISTS or last in _SHORTENS_LISTS
@@ -214,8 +239,10 @@ class Changes:
 
     def note_attributes(self, names: Iterable[str]) -> None:
         """Remember attributes that code gives values."""
-        self.attributes.update(names)
-        self.settings.update(names)
+        for name in names:
+            self.attributes.add(name)
+            self.settings.add(name)
+            self._worked_out.setdefault(name, {})[0] = None
 
     def note_given(self, name: str) -> None:
         """Remember what code that is made of text gives a value: a name of a module, an attribute or a key."""

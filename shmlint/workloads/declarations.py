@@ -34,6 +34,8 @@ class Declaration(NamedTuple):
     """Whether it takes all words that are left, or any number of them."""
     rest: bool = False
     """Whether it takes all words that are left, also those that look like options."""
+    statement: ast.Assign | None = None
+    """The assignment that it is, which may also change what is declared elsewhere: ``args.workers = 0``."""
 
 
 SETTINGS_CLASSES = (
@@ -59,7 +61,7 @@ def declarations(scope: Scope) -> Iterator[Declaration]:
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
             for target in node.targets:
                 if isinstance(target, ast.Attribute) and dotted(target).partition(".")[0] in SETTINGS_OBJECTS:
-                    yield Declaration(key_of(target.attr), node.value, scope, scope.span(node))
+                    yield Declaration(key_of(target.attr), node.value, scope, scope.span(node), statement=node)
         elif isinstance(node, ast.ClassDef):
             for item in node.body:
                 if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:

@@ -891,6 +891,9 @@ class Evaluator:
                 return self.value(value, where, depth + 1, parameters=parameters)
             if self._is_made_of_others(node.value, scope) and not self.options.is_configured(node.attr):
                 return changed(self._option(node.attr, depth))
+            only = self.changes.worked_out(node) if not self.options.is_declared(node.attr) else None
+            if only is not None:
+                return self.value(*only, depth + 1, parameters=False)
         filled = self.changes.fills_own or self.changes.fills_self
         parsed = filled and self._is_parsed(node.value, scope, 0)
         found = self._option(node.attr, depth, parsed=parsed)

@@ -43,6 +43,8 @@ class Options:
         """What the command gives as ``--name``."""
         self._words: list[tuple[str, str]] = []
         """The words that are no options, each with the option before it, if any."""
+        self._reached: set[int] = set()
+        """The assignments among the declarations that run, by id."""
         self._read: set[str] = set()
         self._settings: dict[str, Part | None] = {}
         self._opens = False
@@ -189,6 +191,10 @@ class Options:
         """Whether the command gives an option."""
         key = key_of(name)
         return self._joined(key) is not None or bool(self._spellings(key))
+
+    def is_declared(self, name: str) -> bool:
+        """Whether the program declares an option of that name, or a file sets it."""
+        return key_of(name) in self.declared or key_of(name) in self.configured
 
     def _spellings(self, key: str) -> list[str]:
         """The spellings that the command gives and that set an option, in its order."""
@@ -355,11 +361,23 @@ class Options:
         if configured:
             return changed(one_of(configured)) if self._perhaps else one_of(configured)
         values = []
-        for declared in self.declared.get(key, [])[:8]:
+        for declared in self._in_force(key)[:8]:
             if declared.default is not None:
                 value = work_out(declared.default, declared.scope, depth + 1)
                 values.append(value._replace(spans=(declared.place,)))
         return one_of(values) if values else NOTHING
+
+
+    def note_reached(self, statement: ast.stmt) -> None:
+        """Note a statement that runs, or may run."""
+        self._reached.update((id(statement),) if isinstance(statement, ast.Assign) else ())
+
+    def _in_force(self, key: str) -> list[Declaration]:
+        """The declarations of an option, without the assignments in code that does not run, if others declare it."""
+        declared = self.declared.get(key, [])
+        if not any(one.flags for one in declared):
+            return declared
+        return [one for one in declared if one.statement is None or id(one.statement) in self._reached]
 
 
 def _is_text(node: ast.expr | None) -> bool:

@@ -638,6 +638,7 @@ class Walker:
 
     def _changes(self, statement: ast.stmt, scope: Scope, *, surely: bool, perhaps: bool) -> None:
         """Note what a statement changes."""
+        self.options.note_reached(statement)
         self.evaluator.changes.note_statement(statement, scope, surely=surely, perhaps=perhaps)
         self._configured.note_statement(statement, scope)
         for name in replaced_by(statement):

@@ -242,6 +242,50 @@ def test_the_number_of_workers(tmp_path: Path, code: str, words: str, value: obj
     has_workers(tmp_path, code, words, value, certain)
 
 
+SPREAD = """
+p = argparse.ArgumentParser()
+p.add_argument('--workers', type=int, default=4)
+p.add_argument('--size', type=int, default=-1)
+p.add_argument('--spread', action='store_true')
+def load(args):
+    if args.many:
+        args.workers = int(args.workers / 4)
+    DataLoader(data, batch_size=2, num_workers=args.workers)
+args = p.parse_args()
+"""
+MANY = "args.many = args.size > 1 or args.spread\n"
+
+
+@table(
+    "code, words, certain",
+    [
+        (MANY, "", True),
+        (f"if args.spread:\n    args.size = 0\n    args.workers = 0\n{MANY}", "", True),
+        ("args.many = False\nif args.spread:\n    args.workers = 0\n", "", True),
+        # What runs, or may run, changes the option.
+        (MANY, "--size 2", False),
+        (MANY, "--spread", False),
+        (f"args.workers = 0\n{MANY}", "", False),
+        (f"if make():\n    args.workers = 0\n{MANY}", "", False),
+        (f"if not args.spread:\n    args.workers = 0\n{MANY}", "", False),
+        # What gives the setting its value is not the only one, or may not run.
+        (f"{MANY}args.many = make()\n", "", False),
+        (f"if make():\n    {MANY}", "", False),
+        (f"{MANY}other.many = True\n", "", False),
+        (f"{MANY}args.many |= make()\n", "", False),
+        (f"{MANY}setattr(args, make(), True)\n", "", False),
+        (f"{MANY}vars(args)['many'] = True\n", "", False),
+        (f"args.size = make()\n{MANY}", "", False),
+        (f"other = make()\n{MANY.replace('args.many', 'other.many')}", "", False),
+    ],
+)
+def test_an_option_that_code_changes_where_a_setting_says_so(
+    tmp_path: Path, code: str, words: str, certain: bool
+) -> None:
+    (call,) = reading(tmp_path, {"train.py": f"{HEAD}{SPREAD}{code}load(args)\n"}, words, {}).calls
+    assert (call.processes.value, call.processes.certain) == (4, certain)
+
+
 OPTION = "p = argparse.ArgumentParser()\np.add_argument('--conf', default='some.yaml')\na = p.parse_args()\n"
 READS = "import yaml\ndef read(path):\n    with open(path) as file:\n        return yaml.safe_load(file)\n"
 
