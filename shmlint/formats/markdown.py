@@ -361,8 +361,8 @@ _MANY = "$__OPTIONS"
 """What the shell reads in its place: a variable that no document sets."""
 
 
-_COMMENT_AFTER = r"\\[ \t]+#[^'\"]*$"
-"""A comment after the backslash: the command is meant to go on, which is told where it is read."""
+_COMMENT_AFTER = r"\\[ \t]+#"
+"""A comment after the backslash, with no quotation mark behind it: the command is meant to go on."""
 
 
 def _shell_text(block: Block, source: Source) -> ShellText:
@@ -391,7 +391,7 @@ def _shell_text(block: Block, source: Source) -> ShellText:
         else:
             _take(builder, source, start + skip, end)
             builder.put(" " if block.inline else "\n", end if end < len(source.text) else NOWHERE)
-            continues = re.search(_COMMENT_AFTER, text) is not None
+            continues = re.search(_COMMENT_AFTER, text[max(text.rfind("'"), text.rfind('"')) + 1 :]) is not None
     return builder.build(Span(source, block.lines[0][0], block.lines[-1][1]))._replace(unset=_unset)
 
 

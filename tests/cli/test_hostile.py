@@ -203,6 +203,21 @@ def variables_that_double(n: int) -> dict[str, str]:
     return {".env": f"A0=1\n{lines}", "compose.yaml": service}
 
 
+def comments_after_backslashes(n: int) -> dict[str, str]:
+    return {"README.md": "```\n$ docker run --gpus all " + "\\ # " * n + "'\n  x/y\n```\n"}
+
+
+def tests_that_no_line_ends(n: int) -> dict[str, str]:
+    return {"run.sh": "docker run --gpus all x/y\n" + "[ a\n" * n + "docker run --gpus all x/y\n"}
+
+
+def settings_of_settings(n: int) -> dict[str, str]:
+    lines = "".join(f"args.a{i} = args.a{i + 1} + args.a{i + 1}\n" for i in range(n))
+    text = f"from torch.utils.data import DataLoader\nargs = make()\n{lines}DataLoader(d, num_workers=args.a0)\n"
+    service = "services:\n  a: {image: pytorch/pytorch, gpus: all, volumes: [.:/a], command: python /a/train.py}\n"
+    return {"compose.yaml": service, "train.py": text}
+
+
 SHAPES: dict[str, tuple[Callable[[int], dict[str, str]], int]] = {
     "functions that call each other": (chain_of_functions, 16_000),
     "functions": (functions, 12_000),
@@ -217,6 +232,9 @@ SHAPES: dict[str, tuple[Callable[[int], dict[str, str]], int]] = {
     "images of a repository with a long page": (images_of_a_repository_with_a_long_page, 2_000),
     "directories in directories": (directories_in_directories, 100_000),
     "a variable in a line": (a_variable_in_a_line, 100_000),
+    "comments after backslashes": (comments_after_backslashes, 80_000),
+    "tests that no line ends": (tests_that_no_line_ends, 40_000),
+    "settings of settings": (settings_of_settings, 5_000),
 }
 """Files that are long or deep in one way, and how much of it they have."""
 
