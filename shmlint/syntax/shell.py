@@ -641,7 +641,9 @@ class _CommandReader:
             yield from self._nested(given[0], start, end, escapes='$`"\\' if given[0].type == "string" else "")
 
 
-_HELD_START = rf"\w+\+?=\(?[\"']?(?:(?:sudo|exec|time|\w+=\S*|\$\{{?\w+\}}?)\s+)*{STARTS.pattern}"
+_TEXT = r"\$\([ \t]*cat[ \t]*<<-?[ \t]*\\?[\"']?\w+[\"']?[ \t]*\n\s*"
+"""Where the text begins that a variable gets of ``$(cat <<EOF``."""
+_HELD_START = rf"\w+\+?=\(?[\"']?(?:{_TEXT})?(?:(?:sudo|exec|time|\w+=\S*|\$\{{?\w+\}}?)\s+)*{STARTS.pattern}"
 
 
 class _EngineReader(_CommandReader):

@@ -215,7 +215,7 @@ class AssignmentReader:
         first = re.match(r"\"?\$\{?(\w+)\}?(?![\w}])", raw)
         if first is not None and first[1] in self.variables.made and _SETS.search(raw) is None:
             values = [made.value() for made in self.variables.made[first[1]]]
-            texts = ["".join(value.chars) for value in values if isinstance(value, Buffer)]
+            texts = [_text_of(value) for value in values if value is not None]
             if len(texts) == len(values) and not any(_SETS.search(text) for text in texts):
                 return
         elif mentions_engine(raw) and _SETS.search(raw) is None:
@@ -298,3 +298,8 @@ class AssignmentReader:
             return known[key]
 
         return value
+
+
+def _text_of(value: Buffer | list[Word]) -> str:
+    """A text, or the words of an array."""
+    return " ".join(word.text for word in value) if isinstance(value, list) else "".join(value.chars)

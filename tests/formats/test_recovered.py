@@ -127,6 +127,7 @@ def test_a_launch_that_another_program_gets_is_reported(text: str, because: str)
         ('C="docker run --gpus all"\nif x; then C="docker run"; fi\neval "$C IMG"\n', [1]),
         ("if x; then C=(docker run --gpus all); fi\n\"${C[@]}\" IMG\n", [1]),
         ("f() {\n  local c='sudo docker run --gpus all IMG'\n  tool \"$c\"\n}\n", [2]),
+        ("C=$(cat <<'E'\nsudo docker run --gpus all IMG\nE\n)\ntool \"$C\"\n", [2]),
         ('C="docker run --gpus all"\n$C IMG\n', []),
         ('C=(docker run --gpus all)\nC+=(IMG)\n"${C[@]}"\n', []),
         ('C="docker run --gpus all IMG"\nssh host "$C"\nbash -c "$C"\n', []),

@@ -40,6 +40,7 @@ from tests.table import table
         ("CMD=\"docker run a\"\nbash -c \"cd x && $CMD\"\nssh h \"$CMD\" </dev/null\n", "aa"),
         ("f() {\n local d=$1\n $d run a\n}\nf docker\n", "a"),
         ("f() {\n \"$@\"\n}\nX=run\nD=docker\nE=$D\nf $E $X a; ${E:-x} run b\n", "ab"),
+        ('C=(ls)\n"${C[@]}"\nC="docker run a"\neval "$C"\nbash -c "$C"\n', "aa"),
         ('docker_cmd="docker run a"\neval "$docker_cmd"\nbash -c "$docker_cmd"\n', "aa"),
         ('DOCKER_RUN="docker run"\neval "$DOCKER_RUN a"\nbash -c "cd x && $DOCKER_RUN b"\n', "ab"),
         ("CMD='docker run a'\n$CMD\nssh h \"$CMD\"\nbash -c \"$CMD\"", "aaa"),
