@@ -139,6 +139,7 @@ LACKING: Mapping[str, Callable[[], str]] = {
     # Systems and rights.
     "posix": _if(POSIX, "this is not a POSIX system"),
     "linux": _if(sys.platform == "linux", "elsewhere one process checks all launches"),
+    "full_device": _if(os.path.exists("/dev/full"), "this system has no device that is always full"),
     "byte_names": _if(sys.platform == "linux", "file names have to be Unicode"),
     "links": _links,
     "attributes": _attributes,

@@ -92,7 +92,7 @@ def test_a_command_imports_no_other() -> None:
 PROGRAM = f"{sys.executable} -m shmlint"
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.needs("full_device")
 @pytest.mark.parametrize("given", ["compose.yaml", "compose.yaml --format json", "--version", "--help", "rules"])
 def test_output_that_cannot_be_written(tmp_path: Path, given: str) -> None:
     write(tmp_path, {"compose.yaml": TRAINER})
