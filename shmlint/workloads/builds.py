@@ -238,8 +238,8 @@ def _builders(directory: str, repository: Repository, names: str | None = None, 
     known = repository.shared.builders.get(key)
     if known is None:
         speaks = names or f"{SPEAKS}|{_BUILDS.removeprefix('(?i)')}"
-        speaks = f"{speaks}|{_DOCKERFILE.removeprefix('(?i)')}"
-        paths = [os.path.join(directory, name) for name in repository.names(directory) if re.search(speaks, name)]
+        telling = (name for name in repository.names(directory) if re.search(speaks, name) or is_dockerfile(name))
+        paths = [os.path.join(directory, name) for name in telling]
         left = paths if every else [path for path in paths if normal(path) not in repository.shared.read]
         sources = ((path, repository.peek(path)) for path in left)
         known = Texts((path, s.text.lower()) for path, s in sources if s is not None and _may_build(path, s.text))
@@ -282,10 +282,13 @@ def _may_build(path: str, text: str) -> bool:
 
 def is_dockerfile(path: str) -> bool:
     """Whether a file is a Dockerfile, by its name."""
-    return re.search(_DOCKERFILE, os.path.basename(path)) is not None
+    name = os.path.basename(path)
+    return re.search(_NAMED, name) is not None and re.search(_NOT_NAMED, name) is None
 
 
-_DOCKERFILE = r"(?i)^dockerfile(?:[.-][\w.-]*)?$(?<!\.md)(?<!\.rst)|\.dockerfile$"
+_NAMED = r"^(?:Dockerfile|(?i:dockerfile)(?:[._-]|$))|\.(?i:dockerfile)$"
+_NOT_NAMED = r"\.dockerignore$|(?i:\.(?:mdx?|rst))$|^dockerfile.*\.(?:py|go|js|ts|rs|rb|java|mdx?|rst|json|ya?ml|sh)$"
+"""Dockerfiles, also in small letters; in those, code has names like ``dockerfile_parser.go`` too, and pages in any."""
 _BUILT_SO = r"(?m)^[ \t]*#.*\bbuild\b"
 """A comment of a Dockerfile on how it is built."""
 
@@ -528,15 +531,9 @@ def _dockerfiles(directory: str, repository: Repository) -> tuple[str, ...]:
     """The names of the Dockerfiles of a directory."""
     known, key = repository.shared.dockerfiles, (repository.root, directory)
     if key not in known:
-        named = [name for name in repository.names(directory) if re.search(_NAMED, name) is not None]
-        paths = ((name, normal(os.path.join(directory, name))) for name in named if not re.search(_NOT_NAMED, name))
-        known[key] = tuple(name for name, path in paths if repository.is_file(path))
+        named = filter(is_dockerfile, repository.names(directory))
+        known[key] = tuple(name for name in named if repository.is_file(normal(os.path.join(directory, name))))
     return known[key]
-
-
-_NAMED = r"^(?:Dockerfile|(?i:dockerfile)(?:[._-]|$))|\.(?i:dockerfile)$"
-_NOT_NAMED = r"\.dockerignore$|(?i:\.(?:mdx?|rst))$|^dockerfile.*\.(?:py|go|js|ts|rs|rb|java|mdx?|rst|json|ya?ml|sh)$"
-"""Dockerfiles, also in small letters; in those, code has names like ``dockerfile_parser.go`` too, and pages in any."""
 
 
 def _guess(launch: Launch, repository: Repository) -> Build | None:
