@@ -425,7 +425,7 @@ def _told(case: Case, need: Need) -> Need:
     # Where what runs is guessed, two habits that are copied from launch to launch make no error.
     supposed = need is case.findings.need or (said.bytes is None and not need.mechanisms)
     guessed = supposed and any(entry.guessed for entry in case.program.entries)
-    guessed = guessed or _rests_on_guess(case, need)
+    guessed = guessed or _rests_on_guess(case)
     # Whether a program that is not understood uses what it is given, only a size tells: --ipc=host is often a habit.
     left_open = _shows_no_workers(case) if open_use else bool(case.findings.stops)
     habit = said.bytes is None and (left_open or not said.page) and all(map(_may_be_small, need.mechanisms))
@@ -462,8 +462,8 @@ def _may_be_small(mechanism: Mechanism) -> bool:
     return mechanism.id == "dataloader" and mechanism.bytes is None
 
 
-def _rests_on_guess(case: Case, need: Need) -> bool:
-    """Whether a need is that of an image to whose Dockerfile only a name leads, and not of the launch's own words."""
+def _rests_on_guess(case: Case) -> bool:
+    """Whether only a name leads to the Dockerfile of an image, and the launch's own words do not tell what it runs."""
     program = case.program
     return program.dockerfile is not None and program.guessed and not case.known.by_command
 

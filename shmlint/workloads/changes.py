@@ -152,12 +152,10 @@ class Changes:
 
     def _note_worked_out(self, statement: ast.stmt, node: ast.Attribute, scope: Scope, *, surely: bool) -> None:
         """Remember what a setting is worked out of: ``args.distributed = args.world_size > 1``."""
-        known = self._worked_out.setdefault(node.attr, {})
-        alone = isinstance(statement, ast.Assign) and statement.targets == [node]
-        if surely and alone and isinstance(statement, ast.Assign) and dotted(node.value) in SETTINGS_OBJECTS:
-            known[id(statement)] = _Assigned(dotted(node.value), statement.value, scope)
-        else:
-            known[id(statement)] = None
+        holder, found = dotted(node.value), None
+        if surely and isinstance(statement, ast.Assign) and statement.targets == [node] and holder in SETTINGS_OBJECTS:
+            found = _Assigned(holder, statement.value, scope)
+        self._worked_out.setdefault(node.attr, {})[id(statement)] = found
 
     def worked_out(self, node: ast.Attribute) -> tuple[ast.expr, Scope] | None:
         """What the only statement that sets a setting surely gives it; None where others may set it, too."""

@@ -1050,10 +1050,7 @@ class Evaluator:
             return self._item_or(default, holder, key, scope, depth, parameters)
         return NOTHING
 
-
-    def _as_called(
-        self, node: ast.Call, function: ast.FunctionDef, scope: Scope
-    ) -> tuple[ast.FunctionDef, Scope]:
+    def _as_called(self, node: ast.Call, function: ast.FunctionDef, scope: Scope) -> tuple[ast.FunctionDef, Scope]:
         """A function with the constants that a call passes: what other calls pass is nothing to this one."""
         if scope.owner is None and function not in scope.module.definitions.values():
             return function, scope  # it may use names of the function around it

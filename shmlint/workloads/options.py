@@ -367,7 +367,6 @@ class Options:
                 values.append(value._replace(spans=(declared.place,)))
         return one_of(values) if values else NOTHING
 
-
     def note_reached(self, statement: ast.stmt) -> None:
         """Note a statement that runs, or may run."""
         self._reached.update((id(statement),) if isinstance(statement, ast.Assign) else ())

@@ -88,7 +88,7 @@ def _models(folder: str, repository: Repository) -> Iterator[_Model]:
         counts = [int(count) for count in re.findall(r"\bcount\s*:\s*([1-9]\d{0,3})\b", text)]
         instances = sum(counts) or 1
         versions = [os.path.join(directory, name) for name in repository.names(directory) if name.isdigit()]
-        code = _code(versions, repository)
+        code = _read_in(versions, "model.py", repository)
         engine = _read_in(versions, "model.json", repository)
         if engine is not None and (named[1] == "vllm" if named is not None else code is None):
             yield _Model("vllm", instances, Span(engine, *engine.line_span(1)), _ranks(engine))
@@ -100,11 +100,6 @@ def _models(folder: str, repository: Repository) -> Iterator[_Model]:
         else:
             files = {name for version in versions for name in repository.names(version)}
             yield _Model(next((_FILES[name] for name in sorted(files & _FILES.keys())), ""), instances, None)
-
-
-def _code(versions: Sequence[str], repository: Repository) -> Source | None:
-    """The ``model.py`` of one of the versions of a model."""
-    return _read_in(versions, "model.py", repository)
 
 
 def _read_in(versions: Sequence[str], name: str, repository: Repository) -> Source | None:

@@ -29,6 +29,7 @@ _MOST_STEPS = 5_000
 """Statements that are followed for one question."""
 _MOST_STEPS_IN_ALL = 60_000
 _FEW_CALLS = 20
+"""Calls that may be noted before the answers are worked out again, where that is more than a fiftieth of all."""
 _MOST_CALLERS = 8
 _MOST_CHANGES = 2_000
 """Statements and calls of a program of which it is asked whether they change a configuration."""
