@@ -24,6 +24,7 @@ from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.markdown import Block, blocks, blocks_of
 from shmlint.syntax.shell import Command, commands
+from shmlint.syntax.shell_repair import repaired_end
 from shmlint.syntax.shell_text import (
     BLANK,
     CLOSE,
@@ -361,10 +362,6 @@ _MANY = "$__OPTIONS"
 """What the shell reads in its place: a variable that no document sets."""
 
 
-_COMMENT_AFTER = r"\\[ \t]+#"
-"""A comment after the backslash, with no quotation mark behind it: the command is meant to go on."""
-
-
 def _shell_text(block: Block, source: Source) -> ShellText:
     """The commands of a block: prompts are left out, and where there are prompts, output is too."""
     texts = [source.text[start:end] for start, end in block.lines]
@@ -391,7 +388,7 @@ def _shell_text(block: Block, source: Source) -> ShellText:
         else:
             _take(builder, source, start + skip, end)
             builder.put(" " if block.inline else "\n", end if end < len(source.text) else NOWHERE)
-            continues = re.search(_COMMENT_AFTER, text[max(text.rfind("'"), text.rfind('"')) + 1 :]) is not None
+            continues = repaired_end(text)[1] is not None  # a comment is after the backslash
     return builder.build(Span(source, block.lines[0][0], block.lines[-1][1]))._replace(unset=_unset)
 
 

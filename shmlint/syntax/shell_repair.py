@@ -82,7 +82,7 @@ def _repair(start: int, lines: list[str], found: list[tuple[int, EndKind]]) -> i
         if i > start and (new := _comment(line, i, lines)) is not None:
             found.append((i, "comment between"))
         else:
-            new, kind = _joined(line)
+            new, kind = repaired_end(line)
             if kind is not None:
                 found.append((i, kind))
         new = lines[i] = _filled_in(new)
@@ -146,17 +146,20 @@ def _comment(line: str, number: int, lines: list[str]) -> str | None:
     return f"{' ' * (len(line) - 1 - len(end))}\\{end}"
 
 
-def _joined(line: str) -> tuple[str, EndKind | None]:
+def repaired_end(line: str) -> tuple[str, EndKind | None]:
     """A line whose last backslash is followed by blanks or a comment, with the backslash at its end."""
-    at = line.rfind("\\")
+    at, behind, comment = line.rfind("\\"), len(line), line.rfind("#")
+    marks = {mark: line.count(mark) for mark in "\"'"}
     while at >= 0:
-        found = _ENDED.fullmatch(line, at)
-        if found is not None and not _is_quoted(line[:at]):
-            comment = "#" in found["blanks"]
+        marks = {mark: count - line.count(mark, at, behind) for mark, count in marks.items()}
+        quoted = any(count % 2 for count in marks.values())
+        found = _ENDED.fullmatch(line, at) if not quoted else None
+        if found is not None:
             end = "\r" if line.endswith("\r") else ""
             blanks = " " * (len(line) - at - 1 - len(end))
-            return f"{line[:at]}{blanks}\\{end}", "comment after" if comment else "blank after"
-        at = line.rfind("\\", 0, at) if "#" in line[at:] or at == len(line) - 1 else -1
+            return f"{line[:at]}{blanks}\\{end}", "comment after" if "#" in found["blanks"] else "blank after"
+        behind = at
+        at = line.rfind("\\", 0, at) if comment > at or at == len(line) - 1 else -1
     return line, None
 
 

@@ -207,6 +207,10 @@ def comments_after_backslashes(n: int) -> dict[str, str]:
     return {"README.md": "```\n$ docker run --gpus all " + "\\ # " * n + "'\n  x/y\n```\n"}
 
 
+def comments_in_quotation_marks(n: int) -> dict[str, str]:
+    return {"run.sh": "docker run --gpus all ' " + "\\ # " * n + "\n  x/y\n"}
+
+
 def brackets_that_no_line_ends(n: int) -> dict[str, str]:
     return {"run.sh": "docker run --gpus all x/y\n" + "[ a\n" * n + "docker run --gpus all x/y\n"}
 
@@ -233,6 +237,7 @@ SHAPES: dict[str, tuple[Callable[[int], dict[str, str]], int]] = {
     "directories in directories": (directories_in_directories, 100_000),
     "a variable in a line": (a_variable_in_a_line, 100_000),
     "comments after backslashes": (comments_after_backslashes, 80_000),
+    "comments in quotation marks": (comments_in_quotation_marks, 80_000),
     "tests that no line ends": (brackets_that_no_line_ends, 40_000),
     "settings of settings": (settings_of_settings, 5_000),
 }
