@@ -27,7 +27,13 @@ def main() -> NoReturn:
     """
     gc.set_threshold(*COLLECTION)
     prepare_streams()
-    os._exit(_status(sys.argv[1:]))
+    try:
+        status = _status(sys.argv[1:])
+    except OSError:  # what went wrong cannot be told either
+        if os.environ.get("SHMLINT_DEBUG"):
+            raise
+        status = 2
+    os._exit(status)
 
 
 def _status(arguments: list[str]) -> int:

@@ -106,6 +106,17 @@ def test_output_that_cannot_be_written(tmp_path: Path, given: str) -> None:
     assert done.stderr == "shmlint: the output cannot be written: No space left on device\n"
 
 
+@pytest.mark.needs("full_device")
+@pytest.mark.parametrize("given", ["nowhere.yaml", "--no-such-option", "compose.yaml >/dev/full"])
+def test_what_went_wrong_cannot_be_told(tmp_path: Path, given: str) -> None:
+    write(tmp_path, {"compose.yaml": TRAINER})
+    done = subprocess.run(
+        ["sh", "-c", f"{PROGRAM} {given} 2>/dev/full"], cwd=tmp_path, capture_output=True,
+        env={**uncovered(), "PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
 def test_completion_ends_well(tmp_path: Path) -> None:
     environment = {"_SHMLINT_COMPLETE": "bash_complete", "COMP_WORDS": "shmlint inv", "COMP_CWORD": "1"}
     done = subprocess.run(
