@@ -394,7 +394,7 @@ def parts(launch: Launch, default: int, *, quoted: bool = False) -> tuple[object
         launch.env_files, tuple((k, _plain(v)) for k, v in sorted(launch.ulimits.items())), launch.cap_add,
         launch.privileged, tuple(map(_plain, launch.devices)), _plain(launch.network), launch.swarm, launch.undecided,
         _plain(launch.workdir), launch.interactive, launch.engine, _plain(launch.memory_request), launch.built_from,
-        tuple(map(_plain, launch.volumes_from)),
+        tuple(map(_plain, launch.volumes_from)), launch.other_options,
     )  # fmt: skip
 
 

@@ -433,6 +433,8 @@ class Launch(NamedTuple):
     """Why it is taken to be started by ``docker stack deploy``, which drops ``shm_size`` and ``ipc``."""
     misplaced: tuple[Misplaced, ...] = ()
     """Sizes written where nothing reads them."""
+    other_options: tuple[tuple[str, str | None], ...] = ()
+    """The options of its command that nothing else here tells of, with their values."""
     undecided: Unknown | None = None
     """Why nothing may be concluded from what is *absent* here: a base file or an argument array
     that is not known could hold it."""

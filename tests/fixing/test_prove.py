@@ -70,6 +70,7 @@ SAID: dict[str, Any] = {
     "ulimits": {"b": a_value("b")}, "cap_add": ("b",), "privileged": True, "devices": (a_value("b"),),
     "network": a_value("host"), "swarm": "b", "undecided": Unknown("file", "b"), "workdir": a_value("/b"),
     "interactive": True, "engine": "podman", "built_from": "b", "volumes_from": (a_value("b"),),
+    "other_options": (("--label", "b"),),
 }  # fmt: skip
 """Another value of each field that says something about the container."""
 ELSEWHERE = {
@@ -88,6 +89,14 @@ def test_every_field_of_a_launch_is_compared() -> None:
         if parts(launch._replace(**{name: value}), 1) == parts(launch, 1)
     ]  # fmt: skip
     assert same == []
+
+
+@table("option", ['--label w="$X"', '-p "$X"', '-v "$X:/x"', '-e W="$X"', '--name "$X"', '--add-host="$X"'])
+def test_a_text_that_is_the_value_of_another_option_elsewhere_stays(option: str) -> None:
+    """The quotation marks around the devices would become a part of it."""
+    launches = [f"docker run $X {TRAIN}", f"docker run {option} img"]
+    text = "\n".join(['X="--gpus device=0,1"', *launches, ""])
+    assert changed("run.sh", text) == [(launches[0], launches[0].replace("docker run", "docker run --shm-size=8g"))]
 
 
 ARRAY = 'C=(--rm --gpus all)\n{engine} run "${{C[@]}}" ' + TRAIN + '\n{engine} run {own} "${{C[@]}}" ' + TRAIN + "\n"

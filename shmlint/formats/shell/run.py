@@ -198,8 +198,15 @@ def launch_of(
         network=text_of(run.network(), span),
         engine="docker" if run.engine == "nvidia-docker" else run.engine,
         misplaced=_misplaced(run),
+        other_options=tuple((option.name, option.value) for option in run.options if option.name not in _TOLD),
         undecided=_undecided(run),
     )
+
+
+_TOLD = frozenset(
+    {"--device", "--env", "--gpus", "--ipc", "--memory", "--mount", "--runtime", "--shm-size", "--tmpfs", "--ulimit"}
+)
+"""Options of which a launch says what they come to, whatever they are written like."""
 
 
 def _undecided(run: RunCommand) -> Unknown | None:
