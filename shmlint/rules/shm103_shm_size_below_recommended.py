@@ -39,7 +39,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch,
         (*gpu_evidence(launch), *need.evidence),
         why(need, context),
-        advice=f"raise it to {human(wanted)} when workers or batches grow",
+        advice=f"raise it to {human(wanted)} if /dev/shm runs full",
         about=container(launch),
         facts=(private or effective.bytes, wanted),
     )
