@@ -15,6 +15,11 @@ A = TypeVar("A")
 T = TypeVar("T")
 
 
+_TURN = 0.0002
+"""Seconds after which this process's own work lets a thread of the pool run. By default it is 0.005, several times for
+each portion, in which another process has nothing to do."""
+
+
 def processors() -> int:
     """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -59,7 +64,9 @@ def share(
     before = blocks(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else None
     others = multiprocessing.active_children()  # those of whoever uses this as a library
     pool = None
+    turn = sys.getswitchinterval()
     try:
+        sys.setswitchinterval(_TURN)
         try:
             pool = ProcessPoolExecutor(min(jobs, len(portions)) - 1, mp_context=context, initializer=_begin)
             waiting = [_that_may_be_cancelled(pool.submit(work, portion)) for portion in portions]
@@ -87,6 +94,7 @@ def share(
                 process.terminate()
         raise
     finally:
+        sys.setswitchinterval(turn)
         if pool is not None:
             pool.shutdown(cancel_futures=True)
 
