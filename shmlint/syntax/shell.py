@@ -650,21 +650,28 @@ class _EngineReader(_CommandReader):
     """Reads the commands that may have to do with an engine."""
 
     def read(self) -> Iterator[Command]:
-        """The commands, and container starts in variables that none of them is known to run."""
+        """The commands, and container starts in variables that none of them is known to run.
+
+        ``set -- docker run …`` is read as one where no command is known to run the arguments.
+        """
         held = [
             node for node in self.tree.nodes if node.type == "variable_assignment"
             and mentions_engine(raw := self.tree.raw(node)) and re.match(_HELD_START, raw)
         ] if self.depth == 0 else []  # fmt: skip
         places: set[int] = set()
+        kept: list[Command] = []
         for command in super().read():
-            if held:
-                alone = (word for word in command.words if word.offsets and " " not in word.text)
-                places.update(word.offsets[0] for word in alone if mentions_engine(word.text))
+            if command.words[0].text == "set":
+                kept.append(command)
+                continue
+            alone = (word for word in command.words if word.offsets and " " not in word.text)
+            places.update(word.offsets[0] for word in alone if mentions_engine(word.text))
             yield command
         for node in held:
             start, end = self.tree.range_of(node)
             if not any(start <= place < end for place in places):
                 yield self._unread(node, "no command is known to run what the variable holds")
+        yield from (c for c in kept if not any(c.span.start <= place < c.span.end for place in places))
 
     def _is_read(self, node: Node) -> bool:
         raw = self.tree.raw(node)

@@ -12,6 +12,7 @@ from shmlint.syntax.shell_conditions import Conditions, is_made
 from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.shell_variables import (
     ANY,
+    ARGUMENTS,
     END,
     Assignment,
     Buffer,
@@ -22,7 +23,7 @@ from shmlint.syntax.shell_variables import (
     are_options,
     nothing,
 )
-from shmlint.syntax.shell_words import WordReader
+from shmlint.syntax.shell_words import WordReader, some_words
 from shmlint.syntax.word import Cause, Word
 
 if TYPE_CHECKING:
@@ -33,9 +34,11 @@ _CALLERS = frozenset({"trap", "eval", "time", "complete"})
 
 _SETS_ARGUMENTS = re.compile(r"set[ \t]+(?:--|[^-+\s])")
 
+_ALL_ARGUMENTS = r"\$(?:[@*]|\{[@*]\})"
+
 _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 
-_SETTING = _SETTERS | {"command", "builtin", ".", "source", "eval", "printf", "set"}
+_SETTING = _SETTERS | {"command", "builtin", ".", "source", "eval", "printf", "set", "shift"}
 """Commands that may set variables, or run one that does."""
 
 _CONDITIONS = 2
@@ -140,8 +143,38 @@ class AssignmentReader:
         elif name == "set" and _SETS_ARGUMENTS.match(self.tree.raw(node)):
             if are_options(self.words.arguments(rest)[1:2]):
                 self.variables.for_options.update("123456789")
+            self._arguments(node, partial(self._set_to, node, rest[1:] if self.tree.raw(rest[0]) == "--" else rest))
+        elif name == "shift":
+            number = whole_number(self.tree.raw(rest[0])) if rest else 1
+            self._arguments(node, partial(self._shifted, node, number))
         elif name in _SETTERS:
             self._setter(name, node, rest)
+
+    def _arguments(self, node: Node, words: Callable[[], list[Word] | None]) -> None:
+        """``set -- …`` and ``shift`` outside of functions. Those in them are noted with the calls."""
+        if self.tree.function_of(node) is not None:
+            return
+        loop = self.tree.loop_of(node)
+        lengthens = re.search(_ALL_ARGUMENTS, self.tree.raw(node)) is not None
+        made = Assignment(self.tree.end_of(node), words, False, self.tree.branch_of(node), lengthens, loop=loop)
+        self.variables.note(ARGUMENTS, made)
+
+    def _set_to(self, node: Node, words: Sequence[Node]) -> list[Word] | None:
+        """The arguments after ``set -- …``; None where they depend on themselves."""
+        if node.id in self.deciding:
+            return None
+        self.deciding.add(node.id)
+        try:
+            return self._given(node, words)
+        finally:
+            self.deciding.discard(node.id)
+
+    def _shifted(self, node: Node, number: int | None) -> list[Word] | None:
+        """The arguments after ``shift``; None where it is in a loop, or one that it takes away may be several."""
+        if number is None or self.tree.loop_of(node) is not None:
+            return None
+        before = self.variables.value(ARGUMENTS, self.tree.at(node), None)
+        return some_words(before, number, None) if isinstance(before, list) else None
 
     def _setter(self, name: str, node: Node, rest: Sequence[Node]) -> None:
         """``read`` and its like, which set the variables that they name."""

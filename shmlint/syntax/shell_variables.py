@@ -33,6 +33,9 @@ CALLS_IN_CALLS = 40
 ANY = ""
 """The name of an assignment to variables whose names are not known."""
 
+ARGUMENTS = "@"
+"""The name under which ``set -- …`` and ``shift`` are noted outside of functions: they change all arguments."""
+
 END = 1 << 62
 """Behind every place of a file."""
 
@@ -251,7 +254,7 @@ class Variables:
         it may be."""
         if name in self.for_options:
             return True
-        made = self.made.get(name, ()) if name not in self.under_test else ()
+        made = self.made.get(name, ()) if name not in self.under_test and name != ARGUMENTS else ()
         if not 0 < len(made) <= MOST_CALLS:
             return False
         self.under_test.add(name)
@@ -263,7 +266,7 @@ class Variables:
     def may_be_set(self, name: str, at: int, function: Range | None) -> bool:
         """Whether anything in the text sets a variable before a place."""
         if is_argument(name):
-            return function is not None or self.own_arguments or name in self.made
+            return function is not None or self.own_arguments or name in self.made or self._resets_arguments(at)
         calls = self.calls_of(function) if function is not None and name in self.set_for_calls else ()
         if any(set_ == name for call in calls for set_, _ in call.sets):
             return True
@@ -278,6 +281,9 @@ class Variables:
             return Cause("argument of command", name)
         if function is not None and is_argument(name):
             return self._argument(name, at, function)
+        if is_argument(name) and self._resets_arguments(at):
+            state = self._after(ARGUMENTS, self._given_arguments(), at, None)
+            return _argument_of(name, state, 0) if isinstance(state, list) else Cause("argument", name)
         if name in self.doubtful:
             return Cause("set around", name)
         if name in self.set_for_calls and function is not None:
@@ -385,6 +391,26 @@ class Variables:
             same = all(_texts(state) == _texts(found[0]) for state in found)
             self.entered[key] = found[0] if same else Cause("argument between calls", name)
         return self.entered[key]
+
+    def _resets_arguments(self, at: int) -> bool:
+        """Whether ``set -- …`` or ``shift`` may have run before a place outside of functions."""
+        made = (one for one in self.made.get(ARGUMENTS, ()) if one.at >= 0)
+        return any(one.at < at or (one.loop is not None and one.loop[0] <= at < one.loop[1]) for one in made)
+
+    def _given_arguments(self) -> list[Word]:
+        """The arguments that something around the text gives to it; others may follow, if it does not say how many."""
+        found: list[Word] = []
+        count = whole_number(self._given("#") or "")
+        while len(found) != count and (text := self._given(str(len(found) + 1))) is not None:
+            found.append(Word(text))
+        others = Word("$@", unknown=Cause("argument", ARGUMENTS), maybe_many=True)
+        return found if len(found) == count else [*found, others]
+
+    def _given(self, name: str) -> str | None:
+        """What something around the text surely sets a variable to."""
+        made = self.made.get(name, ())
+        value = made[0].value() if len(made) == 1 and made[0].at < 0 and made[0].branch is None else None
+        return "".join(value.chars) if isinstance(value, Buffer) and not value.unknown else None
 
     def _moved(self, at: int, function: Range) -> int | None:
         """By how many places the arguments of a function have moved at a place; None where that is not known."""
@@ -529,9 +555,11 @@ def is_argument(name: str) -> bool:
 
 def _argument_of(name: str, words: list[Word] | None, moved: int) -> State:
     """An argument of a call, by its number, or all of them."""
-    if words is None or name == "#":
+    if words is None:
         return Cause("argument", name)
     several = next((i for i, word in enumerate(words) if word.maybe_many), len(words))
+    if name == "#":
+        return _counted(len(words) - moved) if several == len(words) >= moved else Cause("argument", name)
     number = whole_number(name) if name.isdecimal() else 0
     if number is None or several < moved or moved + number > several < len(words):
         return Cause("argument", name)
@@ -547,6 +575,12 @@ def _argument_of(name: str, words: list[Word] | None, moved: int) -> State:
             buffer.harmless, buffer.options = word.harmless, word.options
         else:
             buffer.add(word.text, places)
+    return buffer
+
+
+def _counted(number: int) -> Buffer:
+    buffer = Buffer()
+    buffer.add(str(number))
     return buffer
 
 

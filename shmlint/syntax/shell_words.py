@@ -183,7 +183,7 @@ class WordReader:
         if some is not None and not (quoted and "*" in raw):
             words = self._all_arguments(node, quoted)
             first, count = int(some[1]) - 1, int(some[2]) if some[2] else None
-            return _some(words, first, count) if words is not None else None
+            return some_words(words, first, count) if words is not None else None
         part = _SOME_ELEMENTS.fullmatch(raw)
         if part is not None and (not quoted or len(node.named_children) == 1):
             return self._elements(node, part, quoted)
@@ -572,7 +572,7 @@ def _parts_of(word: Word) -> Iterator[Word]:
         yield word._replace(text=found[0], span=span, offsets=offsets, unknown=unknown)
 
 
-def _some(words: Sequence[Word], first: int, count: int | None) -> list[Word] | None:
+def some_words(words: Sequence[Word], first: int, count: int | None) -> list[Word] | None:
     """``count`` of the words, or all, from the first on; None where one before may be several."""
     end = None if count is None else first + count
     unsure = any(word.maybe_many for word in words[: first if end is None else end])

@@ -257,8 +257,9 @@ def test_what_uses_a_variable_in_another_way_keeps_it() -> None:
 
 def test_arguments_that_are_a_command_and_are_used_by_other_programs_stay() -> None:
     for command in (f"docker run --gpus all {TRAIN}", f"docker run --gpus all --shm-size=64m {TRAIN}"):
-        text = f'set -- {command}\n"$@"\ntool "$@"\n'
-        assert changed("run.sh", text) == [], text
+        for use in ('tool "$5"', 'shift 4\ntool "$1"', 'tool <<< "$*"'):
+            text = f'set -- {command}\n"$@"\n{use}\n'
+            assert changed("run.sh", text) == [], text
 
 
 @table(

@@ -216,7 +216,7 @@ def test_words_in_the_place_of_options_leave_it_undecided(use: str) -> None:
 @table(
     "text",
     [
-        "set -- --gpus all\ndocker run $1 IMG",
+        'set -- "$@" --rm\ndocker run $1 IMG',
         "O=--rm\n. ./x\ndocker run $(echo $O) IMG",
         'A=(--rm)\n. ./x\ndocker run "${A[0]}" ubuntu ls',
         "O=--rm\n. ./x\nC=\"docker run $O ubuntu\"\n$C",
