@@ -397,7 +397,7 @@ def _joins_ray(launch: Launch) -> bool:
 
 
 _CLASSIFIERS = (
-    _settings, _looks, _mounts, _computed, _without_workers, _commands, _models, _ray_serve, _code, _to_the_end,
+    _settings, _looks, _mounts, _computed, _without_workers, _models, _commands, _ray_serve, _code, _to_the_end,
     _cloned,
 )  # fmt: skip
 

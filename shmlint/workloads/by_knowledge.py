@@ -256,8 +256,8 @@ def _workload(case: _Case) -> Need:
     if one and workload.single_gpu == "not-needed":
         return case.need("not-needed", "it runs on one GPU")
     if workload.needs == "depends":
-        asked = told_size(case.launch, workload) or 0
-        return case.need("needed" if asked > DOCKER_DEFAULT_SHM else "unknown")
+        asked = told_size(case.launch, workload) or 0  # for what it may not load
+        return case.need("likely" if asked > DOCKER_DEFAULT_SHM else "unknown")
     if one and workload.single_gpu == "advised":
         return case.need("likely", str(workload.entry.get("single_gpu_because", "")) or None)
     if workload.needs == "multi-gpu":
@@ -274,6 +274,7 @@ def _workload(case: _Case) -> Need:
     other = reading.serves and workload is not reading.by_command
     single = ranks == 1 and not reading.ranks_vary  # nothing is known of its DataLoader workers
     sure = workload.verified and not workload.condition and not reading.weak and not other and not single
+    sure = sure and not (reading.command_perhaps and workload is reading.by_command)
     if reading.by_name and (workload.sure == "never" or (workload.sure == "multi-gpu" and not _has_several(count))):
         sure = False
     return case.need("needed" if sure else "likely")
@@ -329,6 +330,8 @@ class _Reading:
         if self.by_command is not None and self.workload is self.by_command:
             self.weak = False
         self.by_name = self.workload is self.by_command and not self._is_backed(launch, known, mine)
+        self.command_perhaps = self.by_command is not None and not _surely_runs(ran, self.by_command)
+        """Something that is not known decides whether the command runs."""
         """Only the name of a program in the command tells of the workload, and no image of it is there."""
         own = self.by_command is not None or re.match(_TO_A_SERVER, next(iter(self.words), "")) is not None
         self.complete = own and _says_all(self.words, launch)
@@ -636,6 +639,13 @@ def _of_commands(
     if real:
         return next((w for w in real if w.needs != "depends"), real[0])
     return found[0] if found and all(w is not None for w in found) else None
+
+
+def _surely_runs(ran: Sequence[Ran], workload: Workload) -> bool:
+    """Whether a command of a workload runs for sure, or all that may run are such commands."""
+    some = [one for one in ran if one.kind == "program"]
+    called = [match_command(one.words, (workload,)) is not None for one in some]
+    return all(called) or any(one.certain for one, is_so in zip(some, called, strict=True) if is_so)
 
 
 def _command_span(launch: Launch) -> Span | None:

@@ -102,15 +102,15 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
 
 
 def _bare(readings: Sequence[tuple[Entry, Reading]], left: Sequence[Entry]) -> tuple[tuple[Entry, bool], ...]:
-    """The programs without loaders in what was read, and whether that is all; not those that may have some elsewhere.
+    """The programs without workers in what was read, and whether that is all; not those with all loaders elsewhere.
 
     Of those left out, one that runs alike has the same, and nothing was read of other files.
     """
     found: list[tuple[Entry, bool]] = []
     for entry, reading in readings:
-        loads = any(call.row.use == "dataloader" and call.processes.number != 0 for call in reading.calls)
+        workers = [call.processes.number for call in reading.calls if call.row.use == "dataloader"]
         whole = not reading.stops and not reading.commands
-        if not loads and (whole or not reading.may_load):
+        if not any(count != 0 for count in workers) and (whole or workers or not reading.may_load):
             found.append((entry, whole))
     read = {entry.path for entry, _ in readings}
     for entry in left:

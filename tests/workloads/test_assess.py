@@ -923,8 +923,8 @@ def test_ray_is_told_the_size_of_its_store(command: str, minimum: int | None, re
 @table(
     "command, verdict, minimum, recommended",
     [
-        ("tritonserver --backend-config=python,shm-default-byte-size=268435456", "needed", 268435456, GIB),
-        ("tritonserver --backend-config python,shm-default-byte-size=2147483648", "needed", 2 * GIB, 2 * GIB),
+        ("tritonserver --backend-config=python,shm-default-byte-size=268435456", "likely", 268435456, GIB),
+        ("tritonserver --backend-config python,shm-default-byte-size=2147483648", "likely", 2 * GIB, 2 * GIB),
         ("tritonserver --backend-config=python,shm-default-byte-size=1048576", "unknown", None, GIB),
         ("tritonserver --backend-config=python,shm-default-byte-size=$SIZE", "unknown", None, GIB),
         ("tritonserver --backend-config=python,shm-growth-byte-size=268435456", "unknown", None, GIB),

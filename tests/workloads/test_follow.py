@@ -24,6 +24,22 @@ ENTRYPOINT ["/entry.sh"]
 
 
 @table(
+    "script, verdict",
+    [
+        ("ray start --head --block", "needed"),
+        ('if [ "$ROLE" = head ]; then ray start --head --block; else exec "$@"; fi', "likely"),
+        ('if [ "$ROLE" = head ]; then ray start --head; else ray start --address=$HEAD; fi', "needed"),
+        ('[ -z "$HEAD" ] || ray start --address=$HEAD --block\nexec "$@"', "likely"),
+        ('ray start --head\nif [ -n "$WAIT" ]; then exec "$@"; fi', "needed"),
+    ],
+)
+def test_a_server_that_an_entrypoint_may_start(tmp_path: Path, script: str, verdict: str) -> None:
+    build = 'FROM python:3.12\nCOPY . /app\nWORKDIR /app\nENTRYPOINT ["/app/entry.sh"]\n'
+    files = {"compose.yaml": compose("python work.py"), "Dockerfile": build, "work.py": "print(1)\n"}
+    assert need(tmp_path, {**files, "entry.sh": f"#!/bin/sh\n{script}\n"}).verdict == verdict
+
+
+@table(
     "build, command, verdict",
     [
         ("COPY tool/serve /usr/local/bin/serve", "serve", "not-needed"),

@@ -279,12 +279,14 @@ all = [threading.Thread(target=print) for _ in range(a.num_workers)]
         ("python ppo.py --num-workers 4", "import unheard_of", "likely"),
         ("python ppo.py --num-workers 4", "import unheard_of, pytorch_lightning", "needed"),
         ("python ppo.py --num-workers 4", "import unheard_of\nfrom torch.utils.data import DataLoader", "needed"),
+        ("python ppo.py --num-workers 4", "import unheard_of\nfrom torch.utils.data import DataLoader; DataLoader([])",
+         "likely"),
         ("python other.py --num-workers 4", "", "needed"),
         ('sh -c "python ppo.py --num-workers 4 && python other.py --num-workers 4"', "", "needed"),
         ('sh -c "python ppo.py --num-workers 4 && python ppo.py --num-workers 8"', "", "not-needed"),
         ("bash", "", "likely"),
     ],
-)
+)  # fmt: skip
 def test_workers_of_the_command_that_its_code_uses_for_something_else(
     tmp_path: Path, command: str, more: str, verdict: str
 ) -> None:

@@ -69,6 +69,7 @@ def compose(image: str, command: str, mount: str = "./models:/models") -> str:
         (OLD, SERVE, ONNX, "not-needed", 0),
         (OLD, f"{SERVE} --backend-config=python,shm-default-byte-size=10485760", TWO, "likely", 0),
         (OLD, f"{SERVE} --backend-config python,shm-default-byte-size=41943040", TWO, "needed", 80),
+        (OLD, f"{SERVE} --backend-config python,shm-default-byte-size=268435456", ONNX, "not-needed", 0),
         # Triton under another name, from a release of that time
         ("own/server", f"fastdeploy{SERVE[6:]}", TWO, "needed", 128),
         ("own/server", f"/opt/tritonserver/bin/fastdeploy{SERVE[6:]}", ONNX, "not-needed", 0),
