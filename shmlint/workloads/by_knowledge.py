@@ -330,8 +330,6 @@ class _Reading:
         if self.by_command is not None and self.workload is self.by_command:
             self.weak = False
         self.by_name = self.workload is self.by_command and not self._is_backed(launch, known, mine)
-        self.command_perhaps = self.by_command is not None and not _surely_runs(ran, self.by_command)
-        """Something that is not known decides whether the command runs."""
         """Only the name of a program in the command tells of the workload, and no image of it is there."""
         own = self.by_command is not None or re.match(_TO_A_SERVER, next(iter(self.words), "")) is not None
         self.complete = own and _says_all(self.words, launch)
@@ -352,6 +350,14 @@ class _Reading:
         self.by_default = self.ranks_vary and any(re.search(WITH_DEFAULT, word) for word in self.words)
         """A variable decides how many ranks there are, of which only what it is otherwise is known."""
         self._apply_environment(launch, launcher)
+
+    @property
+    def command_perhaps(self) -> bool:
+        """Whether something that is not known decides if the command runs, and another program may run instead."""
+        some = [one for one in self.ran if one.kind == "program"]
+        known = (self.by_command,) if self.by_command is not None else ()
+        called = [match_command(one.words, known) is not None for one in some]
+        return not all(called) and not any(one.certain for one, is_so in zip(some, called, strict=True) if is_so)
 
     def _apply_environment(self, launch: Launch, launcher: bool) -> None:
         """Take the ranks that variables set, and leave open how many GPUs there are where they differ from these."""
@@ -639,13 +645,6 @@ def _of_commands(
     if real:
         return next((w for w in real if w.needs != "depends"), real[0])
     return found[0] if found and all(w is not None for w in found) else None
-
-
-def _surely_runs(ran: Sequence[Ran], workload: Workload) -> bool:
-    """Whether a command of a workload runs for sure, or all that may run are such commands."""
-    some = [one for one in ran if one.kind == "program"]
-    called = [match_command(one.words, (workload,)) is not None for one in some]
-    return all(called) or any(one.certain for one, is_so in zip(some, called, strict=True) if is_so)
 
 
 def _command_span(launch: Launch) -> Span | None:
