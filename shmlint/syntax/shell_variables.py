@@ -663,16 +663,28 @@ def _values(*held: State | None) -> tuple[str, ...]:
     for state in held:
         if isinstance(state, Cause) and state.kind == "unset":
             continue
-        if not isinstance(state, Buffer) or len(state.chars) > _LONGEST_VALUE:
-            return ()
-        texts: tuple[str, ...] = ("".join(state.chars),)
-        if state.unknown and not _is_option(state):
-            start, end, because, _ = state.unknown[0]
-            texts = because.values if (start, end) == (0, len(state.chars)) else ()
-        found.update(dict.fromkeys(texts))
+        texts = _held_in(state)
         if not texts:
             return ()
+        found.update(dict.fromkeys(texts))
     return tuple(found)
+
+
+def _held_in(state: State | None) -> tuple[str, ...]:
+    """The texts that one value may be; empty where that is not known. The words of an array are put together."""
+    if isinstance(state, list):
+        if len(state) == 1 and state[0].unknown and state[0].unknown.values:
+            return state[0].unknown.values
+        text = " ".join(word.text for word in state)
+        apart = all(word.text and not re.search(r"\s", word.text) for word in state)
+        known = apart and (not any(word.unknown for word in state) or re.fullmatch(_DEVICES, text) is not None)
+        return (text,) if known and len(text) <= _LONGEST_VALUE else ()
+    if not isinstance(state, Buffer) or len(state.chars) > _LONGEST_VALUE:
+        return ()
+    if state.unknown and not _is_option(state):
+        start, end, because, _ = state.unknown[0]
+        return because.values if (start, end) == (0, len(state.chars)) else ()
+    return ("".join(state.chars),)
 
 
 def _is_option(value: Buffer) -> bool:

@@ -180,6 +180,27 @@ def test_gpus_of_a_variable_that_holds_nothing_else_in_any_branch(before: str, r
     assert launch.gpu.in_branches is (requested is True)
 
 
+@table(
+    "before, requested",
+    [
+        ("G=()\nif a; then G=(--gpus all); fi", True),
+        ("if a; then G=(--gpus all); else G=(--gpus=2); fi", True),
+        ('if a; then G=(--gpus all); else G=(--gpus "device=$1"); fi', True),
+        ("if a; then G=(--gpus all); else G=(--runtime nvidia); fi", True),
+        ("G=(--gpus all --runtime=nvidia)\nif a; then G=(); fi", True),
+        ("if a; then G=(--gpus=1); else G=(--gpus=2); fi", None),
+        ("if a; then G=(--gpus all); else G=(--shm-size 8g); fi", None),
+        ("if a; then G=(--gpus all); else G=($MORE); fi", None),
+        ('if a; then G=(--gpus all); else G=(--gpus "device=$1" "$2"); fi', None),
+        ("if a; then G=(--gpus all own/app); else G=(--gpus all); fi", None),
+    ],
+)
+def test_gpus_of_an_array_that_holds_nothing_else_in_any_branch(before: str, requested: bool | None) -> None:
+    launch = one(f'{before}\ndocker run "${{G[@]}}" -it img')
+    assert (launch.gpu.requested, launch.undecided is None) == (requested, requested is True)
+    assert launch.gpu.in_branches is (requested is True)
+
+
 ADDED = 'if a; then V="$V {}"; fi\n'
 LOOP = "V=\nwhile read key value; do\n  {}\n  V=\"$V -e $key=$value\"\ndone\n"
 
