@@ -178,7 +178,7 @@ def _commands(case: Case) -> Need | None:
         return None  # the ranks of its code do not use NCCL
     if need.mechanisms and need.verdict in ("needed", "likely") and not case.findings.small:
         return need
-    if not case.known.by_command or need.verdict == "unknown":
+    if not case.known.by_command or (need.verdict == "unknown" and not need.stopped):
         return None
     if need.verdict == "likely" and case.known.alone and case.program.entries:
         return None  # what its code says of one process comes first

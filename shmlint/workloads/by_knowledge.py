@@ -258,12 +258,15 @@ def _workload(case: _Case) -> Need:
     if workload.needs == "depends":
         asked = told_size(case.launch, workload) or 0  # for what it may not load
         return case.need("likely" if asked > DOCKER_DEFAULT_SHM else "unknown")
+    default = workload.one_process and ranks is None and not reading.ranks_vary and reading.complete
+    if workload.single_gpu == "depends" and (one or default):
+        return case.need("unknown")._replace(stopped=str(workload.entry["single_gpu_because"]))
     if one and workload.single_gpu == "advised":
         return case.need("likely", str(workload.entry.get("single_gpu_because", "")) or None)
     if workload.needs == "multi-gpu":
         if one and not workload.single_gpu:
             return case.need("not-needed", f"with one GPU {workload.name} does not exchange data between processes")
-        if workload.one_process and ranks is None and not reading.ranks_vary and reading.complete:
+        if default:
             return case.need("not-needed", f"{workload.name} runs in one process unless its command sets more")
         if ranks == 1 and reading.ranks_vary:
             return case.need("unknown")  # one where nobody says otherwise

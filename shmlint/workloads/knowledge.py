@@ -55,8 +55,8 @@ class Workload:
         return needs
 
     @property
-    def single_gpu(self) -> Literal["needed", "advised", "not-needed", ""]:
-        needed: Literal["needed", "advised", "not-needed", ""] = self.entry.get("single_gpu", "")
+    def single_gpu(self) -> Literal["needed", "advised", "not-needed", "depends", ""]:
+        needed: Literal["needed", "advised", "not-needed", "depends", ""] = self.entry.get("single_gpu", "")
         return needed
 
     @property

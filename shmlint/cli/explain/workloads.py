@@ -26,6 +26,7 @@ _SINGLE = {
     "needed": "also with one GPU",
     "advised": "with one GPU it is only recommended",
     "not-needed": "with one GPU it needs no shared memory",
+    "depends": "with one GPU its requests decide",
 }
 _SURE = {
     "always": "for its command alone, by the program's own defaults",
