@@ -150,14 +150,14 @@ class AssignmentReader:
         elif name in _SETTERS:
             self._setter(name, node, rest)
 
-    def _arguments(self, node: Node, words: Callable[[], list[Word] | None]) -> None:
+    def _arguments(self, node: Node, words: Callable[[], Value]) -> None:
         """``set -- …`` and ``shift`` outside of functions. Those in them are noted with the calls."""
         if self.tree.function_of(node) is not None:
             return
         loop = self.tree.loop_of(node)
         lengthens = re.search(_ALL_ARGUMENTS, self.tree.raw(node)) is not None
-        made = Assignment(self.tree.end_of(node), words, False, self.tree.branch_of(node), lengthens, loop=loop)
-        self.variables.note(ARGUMENTS, made)
+        value, branch = self._computed_once(words), self.tree.branch_of(node)
+        self.variables.note(ARGUMENTS, Assignment(self.tree.end_of(node), value, False, branch, lengthens, loop=loop))
 
     def _set_to(self, node: Node, words: Sequence[Node]) -> list[Word] | None:
         """The arguments after ``set -- …``; None where they depend on themselves."""
@@ -322,12 +322,15 @@ class AssignmentReader:
 
     def _once(self, node: Node | None) -> Callable[[], Value]:
         """What an assignment assigns, computed once for each call that is looked at."""
+        return self._computed_once(partial(self.words.assigned, node))
+
+    def _computed_once(self, compute: Callable[[], Value]) -> Callable[[], Value]:
         known: dict[object, Value] = {}
 
         def value() -> Value:
             key = self.variables.looked_at()
             if key not in known:
-                known[key] = self.words.assigned(node)
+                known[key] = compute()
             return known[key]
 
         return value

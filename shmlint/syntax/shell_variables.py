@@ -282,6 +282,8 @@ class Variables:
         if function is not None and is_argument(name):
             return self._argument(name, at, function)
         if is_argument(name) and self._resets_arguments(at):
+            if len(self.made[ARGUMENTS]) > _ASSIGNMENTS:
+                return Cause("many ways", name)
             state = self._after(ARGUMENTS, self._given_arguments(), at, None)
             return _argument_of(name, state, 0) if isinstance(state, list) else Cause("argument", name)
         if name in self.doubtful:
