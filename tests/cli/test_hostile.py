@@ -91,7 +91,7 @@ CONTENTS = {
     "tags": b"services: !!python/object/apply:os.system ['touch pwned']\n",
     "variables in variables": b"A=$B\nB=$A\ndocker run --gpus all $A x\n",
     "arguments of arguments": b"set -- a\n" + b'set -- "$@" "$@"\n' * 60 + b'docker run --gpus all "$@" x\n',
-    "arguments in a loop": b"set -- a\n" + b'while x; do set -- "$@" $1; shift; done\n' * 60 + b"docker run --gpus all $1 x\n",
+    "arguments in a loop": b"set -- a\n" + b'while x; do set -- "$@" $1; shift; done\n' * 60 + b"docker run $1 x\n",
     "a make variable of itself": b"A = $(A) $(A)\nall:\n\tdocker run --gpus all $(A) x\n",
     "control characters": b"docker run --gpus all --name '\x1b]0;x\x07\x1b[2J' \x1b[31mnvcr.io/nvidia/pytorch t\n",
     "interpolation in interpolation": b"services:\n  a:\n    gpus: all\n    image: '" + b"${A:-" * 5_000 + b"'\n",
