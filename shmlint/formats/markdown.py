@@ -75,8 +75,20 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     reading = joined(_read_block(block, part, source, workspace) for block, part in _parts(source, workspace))
     found = sorted(reading.launches, key=lambda launch: launch.span.start)
     reading = reading._replace(launches=tuple(tied(found)), not_read=(*reading.not_read, *_in_html(source, found)))
-    outside = outside_commands(source, reading, "it cannot be read as a command")
-    return reading._replace(not_read=(*reading.not_read, *outside))
+    outside = list(outside_commands(source, reading, "it cannot be read as a command"))
+    return reading._replace(not_read=(*reading.not_read, *_in_comments(source, outside)))
+
+
+def _in_comments(source: Source, places: Sequence[NotRead]) -> Iterator[NotRead]:
+    """Places, of which those in comments of HTML are not read for that."""
+    comments = [found.span() for found in re.finditer(_HTML_COMMENT, source.text)] if places else []
+    for place in places:
+        at = bisect_right(comments, place.span.start, key=lambda comment: comment[0])
+        inside = at > 0 and place.span.start < comments[at - 1][1]
+        yield place._replace(because="it is in a comment of HTML") if inside else place
+
+
+_HTML_COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 
 
 _HTML_CODE = re.compile(rf"<(?:pre|code)\b[^<>\n]*>\s*(?:[$#] )?(?:sudo )?(?={STARTS.pattern})")

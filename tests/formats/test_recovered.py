@@ -163,6 +163,7 @@ def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: st
          "`R` is not known to run the words after it"),
         ("makefile", "Makefile", "# x\ndocker run --gpus all \\\n  IMG\na:\n\tls\n", "it is not in a recipe"),
         ("markdown", "x.md", "```yaml\nrun: |\n  docker run --gpus all IMG\n```\n", "it cannot be read as a command"),
+        ("markdown", "x.md", "<!-- later:\n```\ndocker run --gpus all IMG\n```\n-->\n", "it is in a comment of HTML"),
         ("markdown", "x.md", "<pre><code class=sh>\n$ docker run --gpus all IMG</code></pre>\n",
          "commands in HTML are not read"),
     ],
