@@ -232,7 +232,9 @@ def _not_counted(calls: Sequence[Call], one_gpu: bool) -> Iterator[Step]:
         if call.row.use == "ranks" and one_gpu:
             continue
         value = call.processes.value
-        counts = value in (None, POSITIVE, *_EVERY) or call.processes.number is not None or _devices(value) is not None
+        absent = value is None and (call.row.default is None or call.row.use != "dataloader")
+        stands = value in (POSITIVE, *_EVERY) or _devices(value) is not None
+        counts = absent or stands or call.processes.number is not None
         if call.row.argument and call.row.use in _COUNTED and not counts:
             yield Step(f"the number of {_COUNTED[call.row.use]} of `{call.row.call}` is not known", call.span)
 

@@ -891,13 +891,29 @@ class Evaluator:
                 return self.value(value, where, depth + 1, parameters=parameters)
             if self._is_made_of_others(node.value, scope) and not self.options.is_configured(node.attr):
                 return changed(self._option(node.attr, depth))
-            only = self.changes.worked_out(node) if not self.options.is_declared(node.attr) else None
-            if only is not None:
-                return self.value(*only, depth + 1, parameters=False)
+            once = self._set_once(node, depth)
+            if once is not None:
+                return once
         filled = self.changes.fills_own or self.changes.fills_self
         parsed = filled and self._is_parsed(node.value, scope, 0)
         found = self._option(node.attr, depth, parsed=parsed)
         return changed(found) if self.changes.fills_self and not parsed else found
+
+    def _set_once(self, node: ast.Attribute, depth: int) -> Found | None:
+        """A setting that one statement gives a value: ``args.many = args.size > 1``; None for any other attribute.
+
+        Of an option it may be worked out of what that was before, which it still is before the statement:
+        ``args.workers = args.workers or 4``.
+        """
+        only = self.changes.worked_out(node)
+        if only is None:
+            return None
+        if not self.options.is_declared(node.attr):
+            return self.value(*only, depth + 1, parameters=False)
+        if not self.changes.is_setting(node.attr) or any(part is node for part in ast.walk(only[0])):
+            return None
+        found = changed(self.value(*only, depth + 1, parameters=False))
+        return found if found.value is not UNKNOWN else None
 
     def is_handed_on(self, node: ast.expr, scope: Scope, depth: int = 0) -> bool:
         """Whether an expression is of a parameter to which a decorator of the repository may give another value."""

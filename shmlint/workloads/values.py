@@ -140,7 +140,7 @@ def one_of(values: list[Found]) -> Found:
 
 def changed(found: Found) -> Found:
     """A value that may also be another one: nobody knows what replaces nothing, and the others are not certain."""
-    nothing = found.number is not None and found.number <= 0
+    nothing = found.value is None or (found.number is not None and found.number <= 0)
     return NOTHING if nothing else found._replace(certain=False)
 
 

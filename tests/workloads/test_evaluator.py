@@ -257,33 +257,57 @@ MANY = "args.many = args.size > 1 or args.spread\n"
 
 
 @table(
-    "code, words, certain",
+    "code, words, value, certain",
     [
-        (MANY, "", True),
-        (f"if args.spread:\n    args.size = 0\n    args.workers = 0\n{MANY}", "", True),
-        ("args.many = False\nif args.spread:\n    args.workers = 0\n", "", True),
+        (MANY, "", 4, True),
+        (f"if args.spread:\n    args.size = 0\n    args.workers = 0\n{MANY}", "", 4, True),
+        ("args.many = False\nif args.spread:\n    args.workers = 0\n", "", 4, True),
         # What runs, or may run, changes the option.
-        (MANY, "--size 2", False),
-        (MANY, "--spread", False),
-        (f"args.workers = 0\n{MANY}", "", False),
-        (f"if make():\n    args.workers = 0\n{MANY}", "", False),
-        (f"if not args.spread:\n    args.workers = 0\n{MANY}", "", False),
+        (MANY, "--size 2", 1, False),
+        (MANY, "--spread", 1, False),
+        (f"args.workers = 0\n{MANY}", "", 4, False),
+        (f"if make():\n    args.workers = 0\n{MANY}", "", 4, False),
+        (f"if not args.spread:\n    args.workers = 0\n{MANY}", "", 4, False),
         # What gives the setting its value is not the only one, or may not run.
-        (f"{MANY}args.many = make()\n", "", False),
-        (f"if make():\n    {MANY}", "", False),
-        (f"{MANY}other.many = True\n", "", False),
-        (f"{MANY}args.many |= make()\n", "", False),
-        (f"{MANY}setattr(args, make(), True)\n", "", False),
-        (f"{MANY}vars(args)['many'] = True\n", "", False),
-        (f"args.size = make()\n{MANY}", "", False),
-        (f"other = make()\n{MANY.replace('args.many', 'other.many')}", "", False),
+        (f"{MANY}args.many = make()\n", "", 4, False),
+        (f"if make():\n    {MANY}", "", 4, False),
+        (f"{MANY}other.many = True\n", "", 4, False),
+        (f"{MANY}args.many |= make()\n", "", 4, False),
+        (f"{MANY}setattr(args, make(), True)\n", "", 4, False),
+        (f"{MANY}vars(args)['many'] = True\n", "", 4, False),
+        (f"args.size = make()\n{MANY}", "", 4, False),
+        (f"other = make()\n{MANY.replace('args.many', 'other.many')}", "", 4, False),
     ],
 )
 def test_an_option_that_code_changes_where_a_setting_says_so(
-    tmp_path: Path, code: str, words: str, certain: bool
+    tmp_path: Path, code: str, words: str, value: object, certain: bool
 ) -> None:
     (call,) = reading(tmp_path, {"train.py": f"{HEAD}{SPREAD}{code}load(args)\n"}, words, {}).calls
-    assert (call.processes.value, call.processes.certain) == (4, certain)
+    assert (call.processes.value, call.processes.certain) == (value, certain)
+
+
+NONE = "p = argparse.ArgumentParser()\np.add_argument('--workers', type=int, default=None)\nargs = p.parse_args()\n"
+
+
+@table(
+    "code, words, value",
+    [
+        ("args.workers = os.cpu_count() if args.workers is None else args.workers\n", "", POSITIVE),
+        ("args.workers = 6 if args.workers == None else args.workers\n", "", 6),
+        ("args.workers = 6 if args.workers is None else args.workers\n", "--workers 2", 2),
+        ("args.workers = 6 if args.workers is None else args.workers\n", "--workers 0", UNKNOWN),
+        ("args.workers = args.workers or 6\n", "", 6),
+        ("if args.workers is None:\n    args.workers = 6\n", "", 6),
+        ("if make():\n    args.workers = 6\n", "", 6),
+        ("args.workers = make()\n", "", UNKNOWN),
+        ("args.workers = 6\nargs.workers = make()\n", "", 6),
+        ("", "", None),
+    ],
+)
+def test_an_option_without_a_default_that_code_sets(tmp_path: Path, code: str, words: str, value: object) -> None:
+    text = f"{HEAD}{NONE}{code}DataLoader(data, batch_size=2, num_workers=args.workers)\n"
+    (call,) = reading(tmp_path, {"train.py": text}, words, {}).calls
+    assert (call.processes.value, call.processes.certain) == (value, code == "")
 
 
 OPTION = "p = argparse.ArgumentParser()\np.add_argument('--conf', default='some.yaml')\na = p.parse_args()\n"
