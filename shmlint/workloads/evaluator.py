@@ -882,9 +882,10 @@ class Evaluator:
                 return self._replaced(found, node.attr) if emptied and self._is_set_elsewhere(node, scope) else found
             if values:
                 return changed(self._option(node.attr, depth))
-            for value, where in self._set_when_made(node, scope):
+            for value, where, alone in self._set_when_made(node, scope):
                 found = self.value(value, where, depth + 1, parameters=parameters)
-                return self._replaced(found, node.attr) if self.changes.is_set(node.attr) else found
+                others = self.changes.is_set(node.attr) or not alone
+                return self._replaced(found, node.attr) if others else found
             mapping = self._mapping(node.value, scope, depth + 1)
             if node.attr in mapping.entries:
                 value, where = mapping.entries[node.attr]
@@ -976,28 +977,41 @@ class Evaluator:
         mappings = (keyword.value for call in calls for keyword in call.keywords if keyword.arg is None)
         return not all(isinstance(value, ast.Call) and dotted(value.func) == "vars" for value in mappings)
 
-    def _set_when_made(self, node: ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
-        """What ``Settings(workers=4).workers`` is, or what the class says of it."""
+    def _set_when_made(self, node: ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope, bool]]:
+        """What ``Settings(workers=4).workers`` is, or what the class says of it, and whether none of its methods may
+        give it another value."""
         objects = self._objects(node.value, scope)
         if len(objects) != 1:
             return []
         made, where = objects[0]
         if not isinstance(made, ast.Call):
             return []
-        given = [(keyword.value, where) for keyword in made.keywords if keyword.arg == node.attr]
-        if given or not isinstance(made.func, ast.Name | ast.Attribute):
-            return given
+        given = [keyword.value for keyword in made.keywords if keyword.arg == node.attr]
+        if not isinstance(made.func, ast.Name | ast.Attribute):
+            return [(value, where, True) for value in given]
         name = dotted(made.func)
         found = self.definition(name if name in where.module.definitions else where.full_name(made.func), where)
+        alone = True
         if found is not None and isinstance(found[0], ast.ClassDef):
-            own = self._set_by_class(node.attr, found[1]._replace(owner=found[0], function=None))
+            inside = found[1]._replace(owner=found[0], function=None)
+            own = self._set_by_class(node.attr, inside) if not given else []
             if own:
-                return own
+                return [(value, there, True) for value, there in own]
+            alone = not self._may_be_replaced(node.attr, inside)
+        if given:
+            return [(value, where, alone) for value in given]
         starred = any(keyword.arg is None for keyword in made.keywords)
         if (made.args or starred) and found is not None and isinstance(found[0], ast.ClassDef):
-            return [(ast.Starred(made, ast.Load()), where)]  # nobody counts the fields
+            return [(ast.Starred(made, ast.Load()), where, True)]  # nobody counts the fields
         fields = self._given(ast.Attribute(made.func, node.attr, ast.Load()), where)
-        return [(field, there) for field, there in fields if _is_plain(field)]
+        return [(field, there, alone) for field, there in fields if _is_plain(field)]
+
+    def _may_be_replaced(self, attribute: str, scope: Scope) -> bool:
+        """Whether a method of a class may give an attribute of its objects another value than its body, or its call."""
+        own = ast.Attribute(ast.Name("self", ast.Load()), attribute, ast.Load())
+        makers = ("__init__", "__new__")
+        by_methods = (there.function for _, there in self._of_object(attribute, scope) if there.function is not None)
+        return any(method.name not in makers for method in by_methods) or self._is_set_elsewhere(own, scope)
 
     def _objects(self, holder: ast.expr, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """What an expression may be, through the functions that hand it on: of one object, one call."""

@@ -57,6 +57,10 @@ def _files(text: str) -> dict[str, str]:
     return {**files, **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
 
+_UNSET = (
+    "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--workers', type=int, default=None)\n"
+    "args = parser.parse_args()\n"
+)
 _NUMBERS = (
     "n = {n}",
     "n, other = {n}, 1",
@@ -84,6 +88,62 @@ _NUMBERS = (
     "import os\nn = {n} if os.path.exists(__file__) else 0",
     "def number(few=0):\n    return few\nn = number({n})",
     "try:\n    n = int('none')\nexcept ValueError:\n    n = {n}",
+    _UNSET + "args.workers = args.workers or {n}\nn = args.workers",
+    _UNSET + "if args.workers is None:\n    args.workers = {n}\nn = args.workers",
+    _UNSET + "args.workers = {n} if args.workers is None else args.workers\nn = args.workers",
+    _UNSET + "n = {n} if args.workers is None else args.workers",
+    _UNSET + "n = args.workers\nn = {n} if n == None else n",
+    _UNSET + "vars(args)['workers'] = {n}\nn = args.workers",
+    _UNSET + "args.__dict__.update(workers={n})\nn = args.workers",
+    _UNSET + "setattr(args, 'workers', {n})\nn = args.workers",
+    _UNSET + "def fill(args):\n    args.workers = {n}\n    return args\nn = fill(args).workers",
+    _UNSET + "def fill(settings):\n    settings.workers = {n}\nfill(args)\nn = args.workers",
+    _UNSET + "args = argparse.Namespace(**{{**vars(args), 'workers': {n}}})\nn = args.workers",
+    _UNSET.replace("None", "0") + "if not args.workers:\n    args.workers = {n}\nn = args.workers",
+    _UNSET.replace("None", "0") + "args.workers += {n}\nn = args.workers",
+    _UNSET.replace("None", "0") + "class Settings:\n    pass\ns = Settings()\ns.workers = max(args.workers, {n})\n"
+    "n = s.workers",
+    "import argparse\nn = argparse.Namespace(workers={n}).workers",
+    "from types import SimpleNamespace\ns = SimpleNamespace(workers=0)\ns.workers = {n}\nn = s.workers",
+    "s = {{'data': {{'workers': 0}}}}\ns['data']['workers'] = {n}\nn = s['data']['workers']",
+    "s = {{'data': {{'workers': 0}}}}\ndata = s['data']\ndata['workers'] = {n}\nn = s['data']['workers']",
+    "s = {{'workers': 0}}\ns |= {{'workers': {n}}}\nn = s['workers']",
+    "s = {{'workers': 0}}\nfor key in s:\n    s[key] = {n}\nn = s['workers']",
+    "s = {{**{{'workers': 0}}, **{{'workers': {n}}}}}\nn = s['workers']",
+    "n = dict(workers={n}).pop('workers')",
+    "n = {{'workers': {n}}}.setdefault('workers', 0)",
+    "import json\nn = json.loads('{{\"workers\": {n}}}')['workers']",
+    "import json\nwith open('own.json', 'w') as file:\n    json.dump({{'workers': {n}}}, file)\n"
+    "n = json.load(open('own.json'))['workers']",
+    "import configparser\nc = configparser.ConfigParser()\nc.read_string('[a]\\nworkers={n}')\n"
+    "n = c.getint('a', 'workers')",
+    "n = max(0, {n})", "n = min(9, {n})", "n = int('{n}')", "n = len(range({n}))", "n = sum([0, {n}])",
+    "n = [0, {n}][-1]", "n = (0, {n})[1]", "n = (lambda: {n})()", "n = next(iter([{n}]))", "n = eval('{n}')",
+    "exec('n = {n}')",
+    "n = 0\nwhile n < {n}:\n    n += 1",
+    "n = 0\nmatch 1:\n    case 1:\n        n = {n}",
+    "n = 0\nif (n := {n}) > 0:\n    pass",
+    "def outer():\n    few = 0\n    def inner():\n        nonlocal few\n        few = {n}\n    inner()\n    return few\n"
+    "n = outer()",
+    "def numbers():\n    yield {n}\n[n] = numbers()",
+    "class Settings:\n    @property\n    def workers(self):\n        return {n}\nn = Settings().workers",
+    "class Settings:\n    workers = 0\n    def __getattribute__(self, name):\n        return {n}\nn = Settings().workers",
+    "class Settings:\n    workers = 0\n    def __init__(self):\n        self.__dict__['workers'] = {n}\nn = Settings().workers",
+    "class Settings:\n    workers = 0\n    @classmethod\n    def fill(cls):\n        cls.workers = {n}\nSettings.fill()\n"
+    "n = Settings.workers",
+    "import enum\nclass Workers(enum.IntEnum):\n    MANY = {n}\nn = int(Workers.MANY)",
+    "from typing import NamedTuple\nclass Settings(NamedTuple):\n    workers: int = 0\n"
+    "n = Settings()._replace(workers={n}).workers",
+    "from dataclasses import dataclass, replace\n@dataclass\nclass Settings:\n    workers: int = 0\n"
+    "n = replace(Settings(), workers={n}).workers",
+    "from dataclasses import dataclass, field\n@dataclass\nclass Settings:\n"
+    "    workers: int = field(default_factory=lambda: {n})\nn = Settings().workers",
+    "from dataclasses import dataclass\n@dataclass\nclass Settings:\n    workers: int = 0\n    def __post_init__(self):\n"
+    "        self.workers = self.workers or {n}\nn = Settings().workers",
+    "import os\nos.environ |= {{'WORKERS': '{n}'}}\nn = int(os.environ['WORKERS'])",
+    "import importlib\nimportlib.import_module('settings').WORKERS = {n}\nfrom settings import WORKERS as n",
+    "import settings\nvars(settings)['WORKERS'] = {n}\nfrom settings import *\nn = WORKERS",
+    "import functools\nn = functools.reduce(max, [0, {n}])",
 )
 """How a program comes to a number, ``n``."""
 _CALLS = (
