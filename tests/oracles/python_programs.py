@@ -179,10 +179,59 @@ _CALLS = (
     "    return DataLoader([1], num_workers=workers)\nmake()",
     "class Maker:\n    workers = 0\n    def make(self):\n        return DataLoader([1], num_workers=self.workers)\n"
     "type('Other', (Maker,), {'workers': N})().make()",
+    "import work\nwork.make(N)",
+    "from work import make as other\nother(workers=N)",
+    "from work import *\nmake(N)",
+    "import work\ngetattr(work, 'make')(N)",
+    "import importlib\nimportlib.import_module('work').make(N)",
+    "from work import Maker\nMaker(N).make()",
+    "from work import Maker\nmaker = Maker()\nmaker.workers = N\nmaker.make()",
+    "import work\nwork.WORKERS = N\nwork.run()",
+    "import work\nclass Other(work.Maker):\n    def __init__(self):\n        super().__init__(workers=N)\nOther().make()",
+    "import runpy\nrunpy.run_path('work.py')['make'](N)",
+    "import subprocess, sys\nsubprocess.run([sys.executable, 'work.py', str(N)])",
+    "import os, sys\nos.system(f'{sys.executable} work.py {N}')",
+    "import sys\nsys.argv = ['work.py', str(N)]\nimport work\nwork.main()",
+    "import os\nos.environ['LOADERS'] = str(N)\nimport work\nwork.from_environment()",
+    "import work, unittest.mock\nwith unittest.mock.patch('work.WORKERS', N):\n    work.run()",
+    "from concurrent.futures import ThreadPoolExecutor\nfrom work import make\nwith ThreadPoolExecutor() as pool:\n"
+    "    pool.submit(make, N).result()",
+    "import asyncio, work\nasync def go():\n    work.make(N)\nasyncio.run(go())",
+    "import work\ntry:\n    pass\nfinally:\n    work.make(N)",
+    "import work\nkinds = [work.make, print]\n[kind(N) for kind in kinds]",
+    "import click\n@click.command()\n@click.option('--few', default=N)\ndef go(few):\n    DataLoader([1], num_workers=few)\n"
+    "go(standalone_mode=False)",
+    "def make(**more):\n    return DataLoader([1], **more)\nmake(num_workers=N)",
+    "def make(*more, **named):\n    return DataLoader(*more, **named)\nmake([1], 1, False, None, None, N)",
+    "from torch.utils import data\ndata.DataLoader([1], num_workers=N)",
+    "import torch\ntorch.utils.data.DataLoader([1], num_workers=N)",
+    "loader = DataLoader\nloader([1], num_workers=N)",
+    "import torch.utils.data as other\nmake = getattr(other, 'DataLoader')\nmake([1], num_workers=N)",
+    "def make(kind):\n    return kind([1], num_workers=N)\nmake(DataLoader)",
     "if N:\n    DataLoader([1], num_workers=N)",
     "def make():\n    if not N:\n        return\n    DataLoader([1], num_workers=8)\nmake()",
 )
 """How a program makes its loader with a number, ``N``."""
+_WORK = """import os, sys
+from torch.utils.data import DataLoader
+WORKERS = 0
+def make(workers=0):
+    return DataLoader([1], num_workers=workers)
+class Maker:
+    def __init__(self, workers=0):
+        self.workers = workers
+    def make(self):
+        return make(self.workers)
+def run():
+    make(WORKERS)
+def from_environment():
+    make(int(os.environ.get('LOADERS', '0')))
+def main():
+    make(int(sys.argv[1]))
+if __name__ == '__main__':
+    main()
+"""
+"""A module beside the program."""
 _PLACES = (
     "{code}",
     "if __name__ == '__main__':\n{inside}",
@@ -200,11 +249,12 @@ def made(number: int) -> PythonProgram:
     workers = chance.choice((0, 8))
     text = chance.choice(_NUMBERS).format(n=workers)
     code = chance.choice(_CALLS)
-    place = chance.choice([place for place in _PLACES if "class " not in code or "def " not in place])
+    alone = "class " in code or "import *" in code
+    place = chance.choice([place for place in _PLACES if not alone or "def " not in place])
     code = re.sub(r"\bN\b", "n", code)
     inside = "\n".join(f"    {line}" for line in code.split("\n"))
     code = f"{LOADER}{text}\n{place.format(code=code, inside=inside)}\n"
-    files = {"fit.py": code, "settings.py": "WORKERS = 0\n"}
+    files = {"fit.py": code, "settings.py": "WORKERS = 0\n", "work.py": _WORK}
     return PythonProgram(f"made {number}", "needs" if workers else "perhaps", "python fit.py", files)
 
 
