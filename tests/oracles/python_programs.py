@@ -123,13 +123,17 @@ _NUMBERS = (
     "n = 0\nwhile n < {n}:\n    n += 1",
     "n = 0\nmatch 1:\n    case 1:\n        n = {n}",
     "n = 0\nif (n := {n}) > 0:\n    pass",
-    "def outer():\n    few = 0\n    def inner():\n        nonlocal few\n        few = {n}\n    inner()\n    return few\n"
+    "def outer():\n    few = 0\n    def inner():\n        nonlocal few\n        few = {n}\n    inner()\n"
+    "    return few\n"
     "n = outer()",
     "def numbers():\n    yield {n}\n[n] = numbers()",
     "class Settings:\n    @property\n    def workers(self):\n        return {n}\nn = Settings().workers",
-    "class Settings:\n    workers = 0\n    def __getattribute__(self, name):\n        return {n}\nn = Settings().workers",
-    "class Settings:\n    workers = 0\n    def __init__(self):\n        self.__dict__['workers'] = {n}\nn = Settings().workers",
-    "class Settings:\n    workers = 0\n    @classmethod\n    def fill(cls):\n        cls.workers = {n}\nSettings.fill()\n"
+    "class Settings:\n    workers = 0\n    def __getattribute__(self, name):\n        return {n}\n"
+    "n = Settings().workers",
+    "class Settings:\n    workers = 0\n    def __init__(self):\n        self.__dict__['workers'] = {n}\n"
+    "n = Settings().workers",
+    "class Settings:\n    workers = 0\n    @classmethod\n    def fill(cls):\n        cls.workers = {n}\n"
+    "Settings.fill()\n"
     "n = Settings.workers",
     "import enum\nclass Workers(enum.IntEnum):\n    MANY = {n}\nn = int(Workers.MANY)",
     "from typing import NamedTuple\nclass Settings(NamedTuple):\n    workers: int = 0\n"
@@ -138,7 +142,8 @@ _NUMBERS = (
     "n = replace(Settings(), workers={n}).workers",
     "from dataclasses import dataclass, field\n@dataclass\nclass Settings:\n"
     "    workers: int = field(default_factory=lambda: {n})\nn = Settings().workers",
-    "from dataclasses import dataclass\n@dataclass\nclass Settings:\n    workers: int = 0\n    def __post_init__(self):\n"
+    "from dataclasses import dataclass\n@dataclass\nclass Settings:\n    workers: int = 0\n"
+    "    def __post_init__(self):\n"
     "        self.workers = self.workers or {n}\nn = Settings().workers",
     "import os\nos.environ |= {{'WORKERS': '{n}'}}\nn = int(os.environ['WORKERS'])",
     "import importlib\nimportlib.import_module('settings').WORKERS = {n}\nfrom settings import WORKERS as n",
@@ -187,7 +192,8 @@ _CALLS = (
     "from work import Maker\nMaker(N).make()",
     "from work import Maker\nmaker = Maker()\nmaker.workers = N\nmaker.make()",
     "import work\nwork.WORKERS = N\nwork.run()",
-    "import work\nclass Other(work.Maker):\n    def __init__(self):\n        super().__init__(workers=N)\nOther().make()",
+    "import work\nclass Other(work.Maker):\n    def __init__(self):\n        super().__init__(workers=N)\n"
+    "Other().make()",
     "import runpy\nrunpy.run_path('work.py')['make'](N)",
     "import subprocess, sys\nsubprocess.run([sys.executable, 'work.py', str(N)])",
     "import os, sys\nos.system(f'{sys.executable} work.py {N}')",
@@ -199,7 +205,8 @@ _CALLS = (
     "import asyncio, work\nasync def go():\n    work.make(N)\nasyncio.run(go())",
     "import work\ntry:\n    pass\nfinally:\n    work.make(N)",
     "import work\nkinds = [work.make, print]\n[kind(N) for kind in kinds]",
-    "import click\n@click.command()\n@click.option('--few', default=N)\ndef go(few):\n    DataLoader([1], num_workers=few)\n"
+    "import click\n@click.command()\n@click.option('--few', default=N)\ndef go(few):\n"
+    "    DataLoader([1], num_workers=few)\n"
     "go(standalone_mode=False)",
     "def make(**more):\n    return DataLoader([1], **more)\nmake(num_workers=N)",
     "def make(*more, **named):\n    return DataLoader(*more, **named)\nmake([1], 1, False, None, None, N)",
