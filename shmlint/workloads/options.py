@@ -354,7 +354,8 @@ class Options:
             return joined
         spelled = self._spellings(key)
         if spelled:
-            return self._as_declared(spelled[0], key, self.given[spelled[0]], work_out, depth)
+            found = self._as_declared(spelled[0], key, self.given[spelled[0]], work_out, depth)
+            return changed(found) if self._is_assigned(key) else found
         if any(declared.positional for declared in self.declared.get(key, ())) and self._has_positional():
             return NOTHING
         configured = self.configured.get(key, [])
@@ -370,6 +371,11 @@ class Options:
     def note_reached(self, statement: ast.stmt) -> None:
         """Note a statement that runs, or may run."""
         self._reached.update((id(statement),) if isinstance(statement, ast.Assign) else ())
+
+    def _is_assigned(self, key: str) -> bool:
+        """Whether code gives an option of a parser a value, which may replace what the command gives."""
+        by_parser = any(one.flags for one in self.declared.get(key, ()))
+        return by_parser and any(one.statement is not None for one in self._in_force(key))
 
     def _in_force(self, key: str) -> list[Declaration]:
         """The declarations of an option, without the assignments in code that does not run, if others declare it."""

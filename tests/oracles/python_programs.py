@@ -61,6 +61,8 @@ _UNSET = (
     "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--workers', type=int, default=None)\n"
     "args = parser.parse_args()\n"
 )
+_FILE = "import argparse, json\nparser = argparse.ArgumentParser()\nparser.add_argument('--conf', default='0.json')\n"
+_OPTION = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--workers', type=int, default=0)\n"
 _NUMBERS = (
     "n = {n}",
     "n, other = {n}, 1",
@@ -149,8 +151,75 @@ _NUMBERS = (
     "import importlib\nimportlib.import_module('settings').WORKERS = {n}\nfrom settings import WORKERS as n",
     "import settings\nvars(settings)['WORKERS'] = {n}\nfrom settings import *\nn = WORKERS",
     "import functools\nn = functools.reduce(max, [0, {n}])",
+    "#: --workers {n}\n" + _OPTION + "n = parser.parse_args().workers",
+    "#: --workers={n}\n" + _OPTION + "n = vars(parser.parse_args())['workers']",
+    "#: --work {n}\n" + _OPTION + "args, rest = parser.parse_known_args()\nn = args.workers",
+    "#: -w{n}\n" + _OPTION.replace("'--", "'-w', '--") + "n = parser.parse_args().workers",
+    "#: --few {n}\n" + _OPTION.replace("'--workers'", "'--few', dest='workers'") + "n = parser.parse_args().workers",
+    "#: {n}\n" + _OPTION.replace("'--workers'", "'workers', nargs='?'") + "n = parser.parse_args().workers",
+    "#: --workers 1 {n}\n" + _OPTION.replace("default=0", "nargs='+'") + "n = parser.parse_args().workers[-1]",
+    "#: --workers {n}\n" + _OPTION.replace("default=0", "action='append'") + "n = parser.parse_args().workers[0]",
+    "#: --fast\n" + _OPTION.replace("'--workers', type=int, default=0", "'--fast', action='store_const', const={n}")
+    + "n = parser.parse_args().fast",
+    "#: fit --workers {n}\n" + _OPTION.replace("parser.add", "parser.add_subparsers().add_parser('fit').add")
+    + "n = parser.parse_args().workers",
+    "#: --workers {n}\n" + _OPTION.replace("parser.add", "parser.add_argument_group('a').add")
+    + "n = parser.parse_args().workers",
+    "#: --workers {n}\n" + _OPTION + "more = argparse.ArgumentParser(parents=[parser], add_help=False)\n"
+    "n = more.parse_args().workers",
+    "#: --workers 0\n" + _OPTION + "n = parser.parse_args(['--workers', '{n}']).workers",
+    "#: --workers 0\n" + _OPTION + "args = parser.parse_args()\nargs.workers = {n}\nn = args.workers",
+    "#: --workers {n} --debug\n" + _OPTION + "parser.add_argument('--debug', action='store_true')\n"
+    "args = parser.parse_args()\nn = args.workers if args.debug else 0",
+    "#: --debug\n" + _OPTION + "parser.add_argument('--debug', action='store_true')\nargs = parser.parse_args()\n"
+    "if args.debug:\n    args.workers = {n}\nn = args.workers",
+    "#: --no-debug\n" + _OPTION
+    + "parser.add_argument('--debug', action=argparse.BooleanOptionalAction, default=True)\n"
+    "args = parser.parse_args()\nn = args.workers if args.debug else {n}",
+    "#: @own.txt\n" + _OPTION.replace("Parser(", "Parser(fromfile_prefix_chars='@'")
+    + "with open('own.txt', 'w') as file:\n    file.write('--workers={n}')\nn = parser.parse_args().workers",
+    "#: {n}\nimport sys\nn = int(sys.argv[1])",
+    "#: --workers {n}\nimport sys\nn = int(sys.argv[sys.argv.index('--workers') + 1])",
+    "#: workers={n}\nimport sys\ns = dict(word.split('=') for word in sys.argv[1:])\nn = int(s['workers'])",
+    "#: -w {n}\nimport getopt, sys\nn = int(dict(getopt.getopt(sys.argv[1:], 'w:')[0])['-w'])",
+    "#: --workers {n}\nimport optparse\nparser = optparse.OptionParser()\n"
+    "parser.add_option('--workers', type='int', default=0)\nn = parser.parse_args()[0].workers",
+    "#: WORKERS={n}\nimport os\nn = int(os.environ.get('WORKERS', '0'))",
+    "#: WORKERS={n}\nimport os\nn = int(os.getenv('WORKERS') or 0)",
+    "#: WORKERS={n}\n" + _OPTION.replace("default=0", "default=int(__import__('os').environ['WORKERS'])")
+    + "n = parser.parse_args().workers",
+    "import json\nn = json.load(open('{n}.json'))['workers']",
+    "import json, os\nn = json.load(open(os.path.join(os.path.dirname(__file__), '{n}.json')))['data']['workers']",
+    "import json, pathlib\nn = json.loads(pathlib.Path('{n}.json').read_text())['workers']",
+    "import json\ns = json.load(open('0.json'))\ns.update(json.load(open('{n}.json')))\nn = s['workers']",
+    "import json\ns = {{'workers': 0, **json.load(open('{n}.json'))}}\nn = s['workers']",
+    "#: --conf {n}.json\n" + _FILE + "n = json.load(open(parser.parse_args().conf))['workers']",
+    "#: --conf {n}.json\n" + _FILE + "args = parser.parse_args()\nargs.__dict__.update(json.load(open(args.conf)))\n"
+    "n = args.workers",
+    "#: --conf {n}.json\n" + _FILE + "args = parser.parse_args()\n"
+    "for key, value in json.load(open(args.conf)).items():\n"
+    "    setattr(args, key, value)\nn = args.workers",
+    "#: --conf {n}.json\n" + _FILE + "args, rest = parser.parse_known_args()\n"
+    "parser.add_argument('--workers', type=int, default=0)\nparser.set_defaults(**json.load(open(args.conf)))\n"
+    "n = parser.parse_args().workers",
+    "#: --conf {n}.json\n" + _FILE + "from types import SimpleNamespace\n"
+    "s = json.load(open(parser.parse_args().conf), object_hook=lambda d: SimpleNamespace(**d))\nn = s.data.workers",
+    "#: --conf {n}.json\n" + _FILE + "class Settings:\n    workers = 0\n    def __init__(self, path):\n"
+    "        self.__dict__ |= json.load(open(path))\nn = Settings(parser.parse_args().conf).workers",
+    "#: --conf {n}.json\n" + _FILE + "class Settings(dict):\n    __getattr__ = dict.__getitem__\n"
+    "n = Settings(json.load(open(parser.parse_args().conf))).workers",
+    "#: --conf {n}.json --workers 0\n" + _FILE + "parser.add_argument('--workers', type=int)\n"
+    "args = parser.parse_args()\n"
+    "s = json.load(open(args.conf))\nn = s['workers'] or args.workers",
+    "import tomllib\nwith open('{n}.toml', 'rb') as file:\n    n = tomllib.load(file)['workers']",
+    "import importlib\nn = importlib.import_module('conf{n}').WORKERS",
+    "from conf{n} import *\nn = WORKERS",
+    "#: conf{n}\nimport importlib, sys\nn = importlib.import_module(sys.argv[1]).WORKERS",
+    "#: conf{n}.py\nimport runpy, sys\nn = runpy.run_path(sys.argv[1])['WORKERS']",
+    "#: conf{n}.py\nimport sys\ns = {{}}\nexec(open(sys.argv[1]).read(), s)\nn = s['WORKERS']",
 )
-"""How a program comes to a number, ``n``."""
+"""How a program comes to a number, ``n``; after ``#:`` the words of its command, or a variable that is set before it.
+"""
 _CALLS = (
     "DataLoader([1], num_workers=N)",
     "DataLoader([1], 1, False, None, None, N)",
@@ -238,7 +307,12 @@ def main():
 if __name__ == '__main__':
     main()
 """
-"""A module beside the program."""
+BESIDE = {
+    "settings.py": "WORKERS = 0\n", "work.py": _WORK, "conf0.py": "WORKERS = 0\n", "conf8.py": "WORKERS = 8\n",
+    "0.json": '{"workers": 0, "data": {"workers": 0}}\n', "8.json": '{"workers": 8, "data": {"workers": 8}}\n',
+    "0.toml": "workers = 0\n", "8.toml": "workers = 8\n",
+}  # fmt: skip
+"""The files beside a program."""
 _PLACES = (
     "{code}",
     "if __name__ == '__main__':\n{inside}",
@@ -254,15 +328,23 @@ def made(number: int) -> PythonProgram:
     """The program of that number: a number of workers, a way to a loader and a place, put together by chance."""
     chance = random.Random(number)
     workers = chance.choice((0, 8))
-    text = chance.choice(_NUMBERS).format(n=workers)
+    command, text = _command(chance.choice(_NUMBERS).format(n=workers))
     code = chance.choice(_CALLS)
     alone = "class " in code or "import *" in code
     place = chance.choice([place for place in _PLACES if not alone or "def " not in place])
     code = re.sub(r"\bN\b", "n", code)
     inside = "\n".join(f"    {line}" for line in code.split("\n"))
     code = f"{LOADER}{text}\n{place.format(code=code, inside=inside)}\n"
-    files = {"fit.py": code, "settings.py": "WORKERS = 0\n", "work.py": _WORK}
-    return PythonProgram(f"made {number}", "needs" if workers else "perhaps", "python fit.py", files)
+    files = {"fit.py": code, **BESIDE}
+    return PythonProgram(f"made {number}", "needs" if workers else "perhaps", command, files)
+
+
+def _command(text: str) -> tuple[str, str]:
+    """The command of a program that begins with its words, and the rest of its text."""
+    words, _, rest = text.removeprefix("#: ").partition("\n")
+    if not text.startswith("#: "):
+        return "python fit.py", text
+    return (f"env {words} python fit.py" if words.startswith("WORKERS=") else f"python fit.py {words}"), rest
 
 
 def uses(program: PythonProgram, directory: Path) -> list[str]:
