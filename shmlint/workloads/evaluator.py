@@ -715,7 +715,9 @@ class Evaluator:
         known = self._mapping(mapping, scope, depth + 1)
         if key in known.entries and not self.options.is_given(key):
             return self._entry(known, mapping, key, scope, depth, parameters)
-        return self._option(key, depth)
+        found = self._option(key, depth)
+        either = self.options.is_given(key) and self.options.is_configured(key)  # it may be of the file alone
+        return changed(found) if either else found
 
     def _entry(
         self, mapping: DictValue, node: ast.expr, key: str, scope: Scope, depth: int, parameters: bool = True

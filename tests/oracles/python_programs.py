@@ -276,7 +276,7 @@ _CALLS = (
     "import work\nkinds = [work.make, print]\n[kind(N) for kind in kinds]",
     "import click\n@click.command()\n@click.option('--few', default=N)\ndef go(few):\n"
     "    DataLoader([1], num_workers=few)\n"
-    "go(standalone_mode=False)",
+    "go([], standalone_mode=False)",
     "def make(**more):\n    return DataLoader([1], **more)\nmake(num_workers=N)",
     "def make(*more, **named):\n    return DataLoader(*more, **named)\nmake([1], 1, False, None, None, N)",
     "from torch.utils import data\ndata.DataLoader([1], num_workers=N)",
