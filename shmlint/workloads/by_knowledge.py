@@ -260,7 +260,7 @@ def _workload(case: _Case) -> Need:
         return case.need("likely" if asked > DOCKER_DEFAULT_SHM else "unknown")
     default = workload.one_process and ranks is None and not reading.ranks_vary and reading.complete
     if workload.single_gpu == "depends" and (one or default):
-        return case.need("unknown")._replace(stopped=str(workload.entry["single_gpu_because"]))
+        return case.need("unknown")._replace(stopped=str(workload.entry.get("single_gpu_because", "")))
     if one and workload.single_gpu == "advised":
         return case.need("likely", str(workload.entry.get("single_gpu_because", "")) or None)
     if workload.needs == "multi-gpu":

@@ -17,7 +17,7 @@ from shmlint.workloads.values import Scope, text_of
 Use = Literal["called", "passed", "named", "part"]
 """A name is called; called for the caller, with what is written there; handed on, kept or returned; or part of a longer
 name, of a type or of a test for a type."""
-Conditions = tuple[tuple[ast.expr | None, bool], ...]
+Conditions = tuple[tuple[ast.expr | ast.comprehension | None, bool], ...]
 """What must hold, or must not, for a part of an expression to be worked out; None for what nobody can work out."""
 Named = tuple[ast.Call | None, str, Use, Conditions]
 """What an expression names: the call where it is one, the dotted name, how it is used, and on what that depends."""
@@ -112,7 +112,9 @@ def _settings(node: ast.Dict) -> Iterator[tuple[ast.Call, str]]:
             yield ast.copy_location(setting, value), name
 
 
-_CONDITIONAL = frozenset({ast.IfExp, ast.BoolOp, ast.Lambda})
+_CONDITIONAL = frozenset(
+    {ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp}
+)
 
 
 def _conditions(node: ast.AST) -> Iterator[tuple[ast.AST, Conditions]]:
@@ -126,6 +128,10 @@ def _conditions(node: ast.AST) -> Iterator[tuple[ast.AST, Conditions]]:
             yield value, tuple((test, wanted) for test in node.values[: min(at, _MOST_TESTS)])
     elif isinstance(node, ast.Lambda):
         yield node.body, ((None, True),)
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+        turns = tuple((loop, True) for loop in node.generators[:_MOST_TESTS])
+        for value in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+            yield value, turns
 
 
 _MOST_TESTS = 5

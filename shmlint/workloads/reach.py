@@ -623,7 +623,7 @@ class Walker:
         for expression in _expressions(statement):
             self._expression(expression, scope, here, typed=expression is of_type)
         if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
-            turns = certain and not self._may_have_no_turn(statement, scope)
+            turns = certain and not self._may_not_turn(statement, scope)
             left = after_loop(statement, self._statements(statement.body, scope, unit, turns))
             if left.ends:
                 return left
@@ -663,16 +663,21 @@ class Walker:
             return last
         return one_of([tried, *handled]) if tried.ends else tried
 
-    def _may_have_no_turn(self, loop: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> bool:
-        """Whether a loop may have no turn, as far as that is written: over no items, or none of the command's words."""
+    def _may_not_turn(self, loop: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> bool:
+        """Whether a loop may have no turn, as far as that is written."""
         if isinstance(loop, ast.While):
             test = self.evaluator.value(loop.test, scope, parameters=False)
             return test.value not in (UNKNOWN, POSITIVE) and not test.value
-        items = loop.iter
+        return self._may_have_no_turn(loop.iter, scope)
+
+    def _may_have_no_turn(self, items: ast.expr, scope: Scope) -> bool:
+        """Whether a loop over items may have none: there are no items, or none of the command's words."""
         if isinstance(items, ast.Call) and dotted(items.func) == "range" and items.args:
             bounds = items.args[:2] if len(items.args) > 1 else [ast.Constant(0), items.args[0]]
-            low, high = (self.evaluator.value(bound, scope).number for bound in bounds)
-            return low is not None and high is not None and high <= low
+            low, high = (self.evaluator.value(bound, scope) for bound in bounds)
+            if low.number is None or high.number is None:
+                return high.value is not POSITIVE
+            return high.number <= low.number
         if isinstance(items, ast.List | ast.Tuple):
             return not items.elts
         words = next((n for n in ast.walk(items) if isinstance(n, ast.Attribute) and dotted(n) == "sys.argv"), None)
@@ -725,9 +730,7 @@ class Walker:
 
     def _branch(self, statement: ast.If, scope: Scope, unit: Unit, certain: bool) -> After:
         self._expression(statement.test, scope, unit._replace(certain=certain))
-        taken = self._taken(statement.test, scope, unit)
-        if taken is not None and len(self._decided) < MOST_STEPS and not isinstance(statement.test, ast.Constant):
-            self._decided.append((statement.test, scope, unit, taken))
+        taken = self._decide(statement.test, scope, unit)
         asks = isinstance(statement.test, ast.Call) and re.fullmatch(_HAS_PACKAGE, dotted(statement.test.func))
         ways: list[After] = []
         if taken is not False:
@@ -784,11 +787,24 @@ class Walker:
 
     def _runs(self, conditions: Conditions, scope: Scope, unit: Unit) -> bool | None:
         """Whether a part of an expression is worked out: ``run() if a else b``, ``a and run()``; None: not known."""
-        answers = [None if test is None else self._taken(test, scope, unit) for test, _ in conditions]
+        answers = [self._holds(test, scope, unit) for test, _ in conditions]
         wanted = [want for _, want in conditions]
         if any(answer is not None and answer is not want for answer, want in zip(answers, wanted, strict=True)):
             return False
         return None if None in answers else True
+
+    def _holds(self, test: ast.expr | ast.comprehension | None, scope: Scope, unit: Unit) -> bool | None:
+        """Whether a condition holds, or a loop in an expression has a turn; None: not known."""
+        if isinstance(test, ast.comprehension):
+            return None if test.ifs or self._may_have_no_turn(test.iter, scope) else True
+        return self._decide(test, scope, unit) if test is not None else None
+
+    def _decide(self, test: ast.expr, scope: Scope, unit: Unit) -> bool | None:
+        """Whether a condition holds, as far as the code was read: what is read later may make it another one."""
+        taken = self._taken(test, scope, unit)
+        if taken is not None and len(self._decided) < MOST_STEPS and not isinstance(test, ast.Constant):
+            self._decided.append((test, scope, unit, taken))
+        return taken
 
     def _call(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         bound = unit.loaded.bound.get(node.func.id) if isinstance(node.func, ast.Name) else None
