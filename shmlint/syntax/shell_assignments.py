@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shmlint.model.number import whole_number
-from shmlint.syntax.shell_conditions import Conditions, is_made
+from shmlint.syntax.shell_conditions import ARGUMENT, Conditions, is_made
 from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.shell_variables import (
     ANY,
@@ -33,8 +33,6 @@ _CALLERS = frozenset({"trap", "eval", "time", "complete"})
 """Commands of the shell that call functions by their names."""
 
 _SETS_ARGUMENTS = re.compile(r"set[ \t]+(?:--|[^-+\s])")
-
-_ALL_ARGUMENTS = r"\$(?:[@*]|\{[@*]\})"
 
 _SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
 
@@ -143,20 +141,26 @@ class AssignmentReader:
         elif name == "set" and _SETS_ARGUMENTS.match(self.tree.raw(node)):
             if are_options(self.words.arguments(rest)[1:2]):
                 self.variables.for_options.update("123456789")
-            self._arguments(node, partial(self._set_to, node, rest[1:] if self.tree.raw(rest[0]) == "--" else rest))
+            words = rest[1:] if self.tree.raw(rest[0]) == "--" else rest
+            self._arguments(node, partial(self._set_to, node, words), words)
         elif name == "shift":
             number = whole_number(self.tree.raw(rest[0])) if rest else 1
-            self._arguments(node, partial(self._shifted, node, number))
+            self._arguments(node, partial(self._shifted, node, number), ())
         elif name in _SETTERS:
             self._setter(name, node, rest)
 
-    def _arguments(self, node: Node, words: Callable[[], Value]) -> None:
-        """``set -- …`` and ``shift`` outside of functions. Those in them are noted with the calls."""
+    def _arguments(self, node: Node, made: Callable[[], Value], words: Sequence[Node]) -> None:
+        """``set -- …``, with its words, and ``shift`` outside of functions. Those in them are noted with the calls.
+
+        What is put before ``"$@"`` may stand before an image that was among the arguments: only what is behind it
+        lengthens them.
+        """
         if self.tree.function_of(node) is not None:
             return
         loop = self.tree.loop_of(node)
-        lengthens = re.search(_ALL_ARGUMENTS, self.tree.raw(node)) is not None
-        value, branch = self._computed_once(words), self.tree.branch_of(node)
+        lengthens = bool(words) and self.tree.raw(words[0]) in ('"$@"', '"${@}"')
+        again = loop is not None and not lengthens and ARGUMENT.search(self.tree.raw(node)) is not None
+        value, branch = nothing if again else self._computed_once(made), self.tree.branch_of(node)
         self.variables.note(ARGUMENTS, Assignment(self.tree.end_of(node), value, False, branch, lengthens, loop=loop))
 
     def _set_to(self, node: Node, words: Sequence[Node]) -> list[Word] | None:

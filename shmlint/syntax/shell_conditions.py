@@ -320,7 +320,8 @@ _NUMBERS: dict[str, Callable[[int, int], bool]] = {
     ">": int.__gt__, ">=": int.__ge__, "<": int.__lt__, "<=": int.__le__,
 }  # fmt: skip
 _VALUES = frozenset({"word", "number", "string", "raw_string", "simple_expansion", "expansion", "concatenation"})
-_ARGUMENT = re.compile(r"\$\{?[#@*0-9]")
+ARGUMENT = re.compile(r"\$\{?[#@*0-9]")
+"""A use of arguments, or of their number."""
 
 
 def _value(node: Node, known: Conditions) -> str | None:
@@ -330,7 +331,7 @@ def _value(node: Node, known: Conditions) -> str | None:
     raw = known.tree.raw(node)
     if raw.strip('"') in ("$#", "${#}"):
         return _value_of("#", node, known)
-    if _ARGUMENT.search(raw) and _is_shifted(node, known):
+    if ARGUMENT.search(raw) and _is_shifted(node, known):
         return None
     found = known.words.read(node)
     if any(word.unknown for word in found) or len(found) > 1:

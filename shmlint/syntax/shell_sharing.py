@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Literal
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_text import ShellText, mentions_engine
 from shmlint.syntax.shell_tree import Tree
+from shmlint.syntax.shell_variables import ARGUMENTS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-ARGUMENTS = "@"
-"""The name that stands for a function's or the script's arguments."""
 
 Place = Literal["command", "here-document", "elsewhere"]
 """Where a variable is used: in the words of a command, in a here-document, in anything else."""

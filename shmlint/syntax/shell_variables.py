@@ -34,7 +34,7 @@ ANY = ""
 """The name of an assignment to variables whose names are not known."""
 
 ARGUMENTS = "@"
-"""The name under which ``set -- …`` and ``shift`` are noted outside of functions: they change all arguments."""
+"""The name that stands for all arguments of a function or of the script, which ``set -- …`` and ``shift`` change."""
 
 END = 1 << 62
 """Behind every place of a file."""

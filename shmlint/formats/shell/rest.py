@@ -17,7 +17,6 @@ from shmlint.formats.shell.read import Parts, parts
 from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_repair import EndKind, repaired
 from shmlint.syntax.shell_sharing import (
-    ARGUMENTS,
     Sharing,
     Use,
     references,
@@ -26,6 +25,7 @@ from shmlint.syntax.shell_sharing import (
     without_sizes,
 )
 from shmlint.syntax.shell_text import mentions_engine
+from shmlint.syntax.shell_variables import ARGUMENTS
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
