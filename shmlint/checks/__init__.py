@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import cast
 
 from shmlint.checks.found import Checked
-from shmlint.files.parallel import share
+from shmlint.files.parallel import FORKS, share
 from shmlint.files.workspace import Workspace
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
@@ -38,7 +37,7 @@ def findings(context: Context, jobs: int = 1, checked: Callable[[int], None] | N
     found: list[Finding] = []
     check = _Check(context, checked)
     repository = context.repository
-    several = jobs > 1 and sys.platform == "linux"
+    several = jobs > 1 and FORKS
     start, count = time.process_time(), len(context.launches)
     files = [list(group) for _, group in groupby(range(count), lambda n: context.launches[n].span.path)]
     for i, numbers in enumerate(files):
@@ -90,35 +89,21 @@ class _Check:
 # Several processes ----------------------------------------------------------------------------
 
 
-_inherited: tuple[_Check, Workspace] | None = None
-"""What the processes check with that are forked while launches are shared."""
-
-
 def _shared(check: _Check, workspace: Workspace, portions: list[list[int]], jobs: int) -> list[Finding]:
-    from shmlint.files.pickled import unpickled
+    from shmlint.files.pickled import pickled, unpickled
 
-    global _inherited
     context = check.context
-    _inherited = _Check(context), workspace
-    try:
-        results = share(_in_another, portions, jobs, here=check)
-    finally:
-        _inherited = None
+    silent = _Check(context)
+
+    def elsewhere(numbers: list[int]) -> bytes | Checked:
+        """What another process, which was forked, finds out about launches, as bytes."""
+        found = silent(numbers)._replace(needs=context.assessed(numbers))
+        return pickled(found, workspace, context.launches)
+
     found: list[Finding] = []
-    for result in results:
+    for result in share(elsewhere, portions, jobs, here=check):
         if isinstance(result, bytes):
             result = cast("Checked", unpickled(result, workspace, context.launches))
             context.adopt(result.needs)
         found += result.findings
     return found
-
-
-def _in_another(numbers: list[int]) -> bytes | Checked:
-    """What another process finds out about launches, as bytes."""
-    from shmlint.files.pickled import pickled
-
-    if _inherited is None:
-        raise RuntimeError("this process was not forked to check launches")
-    check, workspace = _inherited
-    found = check(numbers)._replace(needs=check.context.assessed(numbers))
-    return pickled(found, workspace, check.context.launches)

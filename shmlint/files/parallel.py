@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
+from typing import TypeVar
 
 A = TypeVar("A")
 T = TypeVar("T")
 
-
-_TURN = 0.0002
-"""Seconds after which this process's own work lets a thread of the pool run. By default it is 0.005, several times for
-each portion, in which another process has nothing to do."""
+FORKS = sys.platform == "linux"
+"""Whether processes are forked and so begin at once. Elsewhere a fork is not safe together with the system's threads.
+"""
 
 
 def processors() -> int:
@@ -31,15 +27,6 @@ def _nothing() -> None:
     pass
 
 
-def _may_start_processes() -> bool:
-    """Not in a daemonic process, which multiprocessing forbids children, nor in any thread but the main one:
-    a fork copies the locks that other threads hold, and signals are handled in the main thread only."""
-    from multiprocessing import current_process
-    from threading import current_thread, main_thread
-
-    return current_thread() is main_thread() and not current_process().daemon
-
-
 def share(
     work: Callable[[A], T], portions: Sequence[A], jobs: int, meanwhile: Callable[[], None] = _nothing,
     here: Callable[[A], T] | None = None,
@@ -47,87 +34,131 @@ def share(
     """The ``work`` on each portion, in their order, done by ``jobs`` processes, of which this is one.
 
     ``meanwhile`` is what only this process can do; it is done first. ``here`` does the work in this process.
-    The work, the portions and the results are pickled. What another process does not finish is done again here,
-    so that it fails as it would in one process. Where no process may be started, this one does all the work.
+    The results are pickled; where processes are not forked, so are the work and the portions. What another process
+    does not finish is done again here, so that it fails as it would in one process. Where no process may be started,
+    this one does all the work.
     """
+    from threading import current_thread, main_thread
+
     here = here or work
-    if jobs < 2 or len(portions) < 2 or not _may_start_processes():
+    # A fork copies the locks that other threads hold, and signals are handled in the main thread only.
+    if jobs < 2 or len(portions) < 2 or current_thread() is not main_thread():
         meanwhile()
         return [here(portion) for portion in portions]
-    import multiprocessing
-    import signal
-    from concurrent.futures import ProcessPoolExecutor
+    others = min(jobs, len(portions)) - 1
+    if FORKS:
+        done = _by_forks(work, portions, others, meanwhile, here)
+    else:
+        from shmlint.files.spawned import by_spawned
 
-    # Forked, a process begins at once. Elsewhere a fork is not safe together with the system's own threads.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    blocks = getattr(signal, "pthread_sigmask", None)  # Ctrl+C is for this process; the others inherit the mask
-    before = blocks(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else None
-    others = multiprocessing.active_children()  # those of whoever uses this as a library
-    pool = None
-    turn = sys.getswitchinterval()
+        done = by_spawned(work, portions, others, meanwhile, here)
+    return [done[number] if number in done else here(portion) for number, portion in enumerate(portions)]
+
+
+def _by_forks(
+    work: Callable[[A], T], portions: Sequence[A], others: int, meanwhile: Callable[[], None], here: Callable[[A], T]
+) -> dict[int, T]:
+    """What forked processes and this one make of portions, by their numbers.
+
+    Each takes the number of its next portion from a pipe, which is empty when all are taken.
+    """
+    import signal
+
+    waiting = _filled(len(portions))
+    children: dict[int, int] = {}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # Ctrl+C is for this process
     try:
-        sys.setswitchinterval(_TURN)
         try:
-            pool = ProcessPoolExecutor(min(jobs, len(portions)) - 1, mp_context=context, initializer=_begin)
-            waiting = [_that_may_be_cancelled(pool.submit(work, portion)) for portion in portions]
-        except (OSError, ImportError, RuntimeError):  # no semaphores, no more processes: a container can be so small
-            waiting = []
+            for _ in range(others):
+                child, results = _fork(work, portions, waiting)
+                children[child] = results
+        except OSError:  # no more processes, or files: a container can be so small
+            pass
         finally:
-            if blocks:
-                blocks(signal.SIG_SETMASK, before)  # a Ctrl+C of meanwhile is raised here
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)  # a Ctrl+C of meanwhile is raised here
         meanwhile()
-        # From the end, where the others are not yet.
-        mine = {i: here(portions[i]) for i in reversed(range(len(portions))) if not waiting or waiting[i].cancel()}
-        results = []
-        for i, portion in enumerate(portions):
-            if i in mine:
-                results.append(mine[i])
-                continue
-            try:
-                results.append(waiting[i].result())
-            except Exception:
-                results.append(here(portion))
-        return results
+        done = {number: here(portions[number]) for number in _taken(waiting, len(portions))}
+        for results in children.values():
+            done.update(_received(results))
+        return done
     except BaseException:
-        for process in multiprocessing.active_children():
-            if process not in others:
-                process.terminate()
+        for child in children:
+            os.kill(child, signal.SIGKILL)
         raise
     finally:
-        sys.setswitchinterval(turn)
-        if pool is not None:
-            pool.shutdown(cancel_futures=True)
+        os.close(waiting)
+        for child, results in children.items():
+            os.close(results)
+            os.waitpid(child, 0)
 
 
-def _that_may_be_cancelled(future: Future[T]) -> Future[T]:
-    """A future that the pool passes over, if it is cancelled, when one of its processes dies.
-
-    Python 3.11's fails there (python/cpython#107219), and the processes that it leaves keep this one from ending.
-    """
-    from concurrent.futures import InvalidStateError
-
-    tell = future.set_exception
-
-    def told(exception: BaseException | None) -> None:
-        with suppress(InvalidStateError):
-            tell(exception)
-
-    future.set_exception = told  # type: ignore[method-assign]
-    return future
+_NUMBER = 4
+"""Bytes of a number in the pipe."""
+_MOST_NUMBERS = 8_192
+"""In the pipe, which holds 64 KiB at least; of more portions one number stands for several."""
 
 
-def _begin() -> None:
-    """What a process does first: it leaves Ctrl+C to the one that started it, and ends when that is gone."""
+def _filled(count: int) -> int:
+    """The end of a pipe from which the numbers of portions can be read."""
+    waiting, end = os.pipe()
+    step = count // _MOST_NUMBERS + 1
+    with open(end, "wb") as pipe:
+        for number in range(0, count, step):
+            pipe.write(number.to_bytes(_NUMBER, "big"))
+    return waiting
+
+
+def _taken(waiting: int, count: int) -> Iterator[int]:
+    """The numbers of the portions that this process takes, one after the other."""
+    step = count // _MOST_NUMBERS + 1
+    while number := os.read(waiting, _NUMBER):
+        first = int.from_bytes(number, "big")
+        yield from range(first, min(first + step, count))
+
+
+def _fork(work: Callable[[A], T], portions: Sequence[A], waiting: int) -> tuple[int, int]:
+    """Start a process that works on portions: its number, and the end of a pipe from which its results can be read."""
+    parent = os.getpid()
+    results, end = os.pipe()
+    try:
+        child = os.fork()
+    except OSError:
+        os.close(results)
+        os.close(end)
+        raise
+    if child:
+        os.close(end)
+        return child, results
+    status = 1
+    try:
+        _work(work, portions, waiting, end, parent)
+        status = 0
+    finally:
+        os._exit(status)  # nothing of the parent's is flushed, called or raised here
+
+
+def _work(work: Callable[[A], T], portions: Sequence[A], waiting: int, end: int, parent: int) -> None:
+    """Work on portions as long as there are some and the process that asked for it lives; then send the results."""
+    import pickle
     import signal
-    from multiprocessing import connection, parent_process
-    from threading import Thread
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
+    done: dict[int, bytes] = {}
+    for number in _taken(waiting, len(portions)):
+        if os.getppid() != parent:
+            return
+        with suppress(Exception):  # it is done again in the parent
+            done[number] = pickle.dumps(work(portions[number]), pickle.HIGHEST_PROTOCOL)
+    with open(end, "wb") as pipe:
+        pickle.dump(done, pipe, pickle.HIGHEST_PROTOCOL)
 
-    def watch() -> None:
-        if parent is not None:
-            connection.wait([parent.sentinel])
-            os._exit(1)
 
-    Thread(target=watch, daemon=True).start()
+def _received(results: int) -> dict[int, T]:
+    """The results of another process; nothing of one that did not come to its end."""
+    import pickle
+
+    with open(results, "rb", closefd=False) as pipe:
+        try:
+            return {number: pickle.loads(data) for number, data in pickle.load(pipe).items()}
+        except (EOFError, pickle.UnpicklingError):
+            return {}

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from shmlint import checks, formats
-from shmlint.files import discover
+from shmlint.files import discover, parallel
 from shmlint.files.parallel import share
 from shmlint.files.workspace import Workspace
 from shmlint.fixing import fix
@@ -59,6 +59,15 @@ def slow(number: int) -> tuple[int, int]:
     return number, os.getpid()
 
 
+@pytest.fixture(params=["forked", "spawned"])
+def started(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes are started in each way that some system has."""
+    if request.param == "forked" and not hasattr(os, "fork"):
+        pytest.skip("no fork here")
+    monkeypatch.setattr(parallel, "FORKS", request.param == "forked")
+
+
+@pytest.mark.usefixtures("started")
 @table("jobs", [1, 2, 4])
 @table("count", [0, 1, 2, 40])
 def test_the_results_come_in_order(jobs: int, count: int) -> None:
@@ -67,12 +76,14 @@ def test_the_results_come_in_order(jobs: int, count: int) -> None:
     assert done == [HERE]
 
 
+@pytest.mark.usefixtures("started")
 def test_the_work_is_shared() -> None:
     results = share(slow, MANY, 3)
     assert [number for number, _ in results] == MANY
     assert HERE in {process for _, process in results} and len({process for _, process in results}) > 1
 
 
+@pytest.mark.usefixtures("started")
 def test_what_others_do_not_bring_to_an_end_is_done_here() -> None:
     assert share(die_elsewhere, MANY, 3) == [2 * n for n in MANY]
     assert [result() for result in share(unsendable, MANY, 3)] == [2 * n for n in MANY]
@@ -85,6 +96,7 @@ def die_at_first(number: int) -> int:
     return number
 
 
+@pytest.mark.usefixtures("started")
 @pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_process_dies_while_this_one_does_what_is_left() -> None:
     """The others end too: none of them keeps this one from ending."""
@@ -96,12 +108,42 @@ def test_a_process_dies_while_this_one_does_what_is_left() -> None:
             process.terminate()
 
 
-def test_where_no_other_process_can_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object, **__: object) -> None:
-        raise OSError(11, "Resource temporarily unavailable")
+def refused(*_: object, **__: object) -> None:
+    raise OSError(11, "Resource temporarily unavailable")
 
+
+@table("forks", [True, False])
+def test_where_no_other_process_can_be_had(forks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "FORKS", forks)
+    monkeypatch.setattr(os, "fork", refused, raising=False)
     monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", refused)
-    assert share(double, MANY, 3) == [2 * n for n in MANY]
+    assert share(who, MANY, 3) == [(number, HERE) for number in MANY]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no /proc here")
+def test_nothing_is_left_open_and_no_process_unwaited_for() -> None:
+    def opened() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    before = opened()
+    others = {process for _, process in share(slow, MANY, 4)} - {HERE}
+    with pytest.raises(KeyError):
+        share(refuse, MANY, 4)
+    assert opened() == before and others
+    for process in others:
+        with pytest.raises(ChildProcessError):
+            os.waitpid(process, os.WNOHANG)
+
+
+def test_more_portions_than_a_pipe_holds_numbers_and_results_larger_than_it() -> None:
+    count = 50_000
+    assert share(double, range(count), 3) == [2 * n for n in range(count)]
+    assert list(map(len, share(large, MANY, 3))) == [300_000] * len(MANY)
+
+
+def large(number: int) -> bytes:
+    time.sleep(0.002)
+    return bytes([number]) * 300_000
 
 
 def share_and_send(connection: Connection) -> None:
@@ -112,17 +154,19 @@ def who(number: int) -> tuple[int, int]:
     return number, os.getpid()
 
 
-def test_a_daemonic_process_and_a_thread_do_all_the_work_themselves() -> None:
+@pytest.mark.usefixtures("started")
+def test_a_daemonic_process_gets_all_work_done_and_a_thread_does_it_itself() -> None:
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.Process(target=share_and_send, args=(theirs,), daemon=True)
     process.start()
     assert ours.poll(60)
-    assert ours.recv() == [(number, process.pid) for number in MANY]
+    assert [number for number, _ in ours.recv()] == MANY
     process.join()
     with ThreadPoolExecutor(1) as threads:
         assert threads.submit(share, who, MANY, 3).result() == [(number, HERE) for number in MANY]
 
 
+@pytest.mark.usefixtures("started")
 def test_processes_of_others_live_on_when_the_work_is_interrupted() -> None:
     process = multiprocessing.Process(target=time.sleep, args=(60,))
     process.start()
@@ -140,6 +184,7 @@ def interrupted() -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.usefixtures("started")
 def test_what_goes_wrong_goes_wrong_as_in_one_process() -> None:
     for jobs in (1, 3):
         with pytest.raises(KeyError, match="33"):
@@ -151,11 +196,13 @@ def hears_of_interruptions(number: int) -> tuple[int, bool]:
     return os.getpid(), signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
+@pytest.mark.usefixtures("started")
 def test_an_interruption_is_for_one_process() -> None:
     heard = share(hears_of_interruptions, MANY, 3)
     assert {process for process, hears in heard if hears} == {HERE} != {process for process, _ in heard}
 
 
+@pytest.mark.usefixtures("started")
 def test_an_interruption_does_not_wait_for_the_others() -> None:
     begin = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
