@@ -136,21 +136,25 @@ class YacsConfigs:
 
     def _tree(self, node: ast.expr, scope: Scope) -> Tree | Found | None:
         """What an expression is where it stands, also where an object keeps it: ``self.cfg``."""
-        parts = dotted(node).split(".")
-        if parts[0] == "self" and len(parts) > 1:
-            kept = node
-            while isinstance(kept, ast.Attribute | ast.Subscript) and dotted(kept.value) != "self":
-                kept = kept.value
-            given = self._evaluator.given_to(kept, scope) if isinstance(kept, ast.Attribute) else []
-            found = [self._tree(value, where) for value, where in given[:_MOST_CALLERS]]
-            whole = _any_of([one if isinstance(one, dict) else None for one in found])
-            rest = _keys(node)[1:] if whole is not None else ()
-            inner: Tree | Found | None = whole
-            for key in rest:
-                inner = inner.get(key, NOTHING) if isinstance(inner, dict) else NOTHING
-            return inner
-        place = (id(scope.function or scope.module.tree), node.lineno, node.col_offset, dotted(node))
+        name = dotted(node)
+        place = (id(scope.function or scope.module.tree), node.lineno, node.col_offset, name)
+        if name.startswith("self."):
+            return self._once(("kept", *place), lambda: self._kept(node, scope), None)
         return self._once(("at", *place), lambda: Run(self).tree_at(node, scope), None)
+
+    def _kept(self, node: ast.expr, scope: Scope) -> Tree | Found | None:
+        """What an object keeps, by what its attribute is given anywhere."""
+        kept = node
+        while isinstance(kept, ast.Attribute | ast.Subscript) and dotted(kept.value) != "self":
+            kept = kept.value
+        given = self._evaluator.given_to(kept, scope) if isinstance(kept, ast.Attribute) else []
+        found = [self._tree(value, where) for value, where in given[:_MOST_CALLERS]]
+        whole = _any_of([one if isinstance(one, dict) else None for one in found])
+        rest = _keys(node)[1:] if whole is not None else ()
+        inner: Tree | Found | None = whole
+        for key in rest:
+            inner = inner.get(key, NOTHING) if isinstance(inner, dict) else NOTHING
+        return inner
 
     def _once(self, key: tuple[object, ...], ask: Callable[[], _T], otherwise: _T) -> _T:
         """An answer that is worked out once; ``otherwise`` where it rests on itself."""

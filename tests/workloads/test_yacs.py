@@ -168,3 +168,15 @@ def test_hostile_configurations_are_read_in_a_bounded_time(tmp_path: Path, more:
     begin = time.process_time()
     verdict_of(tmp_path, files={"config/defaults.py": FILES["config/defaults.py"] + more})
     assert time.process_time() - begin < 8
+
+
+def test_objects_that_hand_each_other_their_configuration(tmp_path: Path) -> None:
+    """What rests on itself is unknown, and the rest of the program is read."""
+    again = "".join(f"        self.cfg{n} = self.cfg{(n + 1) % 40}\n" for n in range(40))
+    kept = "class Loop:\n    def __init__(self, cfg):\n        self.cfg0 = cfg\n    def again(self):\n"
+    asked = "    def load(self, data):\n        if self.cfg3.LOADER.WORKERS:\n            return data\n"
+    learn = LEARN.replace("    for batch in", "    Loop(cfg).load([1])\n    for batch in")
+    files = {"compose.yaml": compose("python learn.py"), "Dockerfile": DOCKERFILE, "config.py": DEFAULTS}
+    files |= {"loading.py": DATA, "fields.yaml": "LOADER:\n  WORKERS: 4\n", "learn.py": kept + again + asked + learn}
+    found = need(tmp_path, files)
+    assert (found.verdict, found.stopped) == ("likely", "") and "4 DataLoader workers" in found.mechanisms[0].because
