@@ -325,8 +325,6 @@ def _together(segments: Sequence[Call], room: int) -> Iterator[tuple[Mechanism, 
         yield Mechanism("python-shm", sum(sizes), "computed", because, told, segments[0].row.source), False
 
 
-_PARTS = 2
-"""An item that is resized may be an image and a mask or another image of its size, of which nothing is said."""
 _TOKEN, _TOKEN_PARTS = 8, 4
 """Bytes of a token in a batch, and what an item of text may have for each: itself, a mask, a label, a position."""
 
@@ -358,7 +356,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     kept = max(call.kept - 2, 0) * item  # two are among the batches
     total = ranks * batches_at_once(certain_count, ahead) * size * item + beside + kept
     few = batch.number and not call.row.least and (fixed or not reading.several)
-    if total * (1 if fixed else _PARTS) <= room and few:
+    if total * (1 if fixed else reading.pictures) <= room and few:
         return "small"
     if total <= room:
         return Mechanism("dataloader", None, "estimated", _workers_text(count), tuple(evidence), DATALOADER_SOURCE)

@@ -579,6 +579,12 @@ KNOWN_ITEMS = {
     "FashionMNIST": (1, 28, 28), "KMNIST": (1, 28, 28), "EMNIST": (1, 28, 28), "STL10": (3, 96, 96),
 }  # fmt: skip
 """Items of torchvision's datasets where nothing resizes them (torchvision.datasets)."""
+OF_CLASSES = frozenset(
+    f"torchvision.datasets.{name}"
+    for name in (*KNOWN_ITEMS, "ImageFolder", "ImageNet", "Imagenette", "Caltech256", "DTD", "EuroSAT", "FakeData",
+                 "FER2013", "FGVCAircraft", "Flowers102", "Food101", "GTSRB", "StanfordCars")
+)  # fmt: skip
+"""Datasets whose items are an image and the number of its class (torchvision.datasets)."""
 DATASET_OPTIONS = ("dataset", "dataset_name", "data_set", "dset")
 """Options that everybody calls so: a dataset by its name."""
 DATASETS = {name.lower(): shape for name, shape in KNOWN_ITEMS.items()}

@@ -32,6 +32,7 @@ from shmlint.workloads.libraries import (
     INPUT_SIZE_CALLS,
     KNOWN_ITEMS,
     LENGTH_OPTIONS,
+    OF_CLASSES,
     OTHER_PACKAGES,
     OWNERS,
     ROWS,
@@ -140,6 +141,7 @@ def _result(walker: Walker) -> Reading:
         frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed), sockets=sockets,
         may_load=any(_imports_loaders(one.module) for one in loaded),
         several=bool(items) and (any(_has_more(one.module, named=named) for one in loaded) or _of_some(items, loaded)),
+        pictures=1 if items and _of_classes(sites.values(), loaded) else 2,
         tokens=_tokens(walker, loaded) if calls and not items else 0,
     )  # fmt: skip
 
@@ -179,6 +181,20 @@ def _of_some(items: Sequence[tuple[tuple[int, ...], Span]], loaded: Sequence[Loa
     owners = [(one.path, owner) for one in loaded for owner in classes_of_datasets(one.module)]
     around = [[id(owner) for path, owner in owners if path == at.path and _holds(owner, at)] for _, at in items]
     return all(around) and len({one for inside in around for one in inside}) < len(owners)
+
+
+def _of_classes(sites: Collection[Site], loaded: Sequence[Loaded]) -> bool:
+    """Whether all datasets of a program are torchvision's with an image and the number of its class in each item.
+
+    A transform of its own may make several images of one.
+    """
+    made = {site.name for site in sites if site.name.startswith("torchvision.datasets.")}
+    own = any(classes_of_datasets(one.module) or _MAKES_MORE.search(one.source.text) for one in loaded)
+    return bool(made) and made <= OF_CLASSES and not own
+
+
+_MAKES_MORE = re.compile(r"def __call__\b|\bLambda\b|target_type")
+"""What a transform of a program's own has, and an option for more than a class."""
 
 
 def _holds(owner: ast.ClassDef, span: Span) -> bool:

@@ -47,6 +47,9 @@ class Reading(NamedTuple):
     """Whether its modules import what loads data with workers, wherever that may be used."""
     several: bool = False
     """Whether an item may have more images than are written down."""
+    pictures: int = 2
+    """How often an item may have what is as large as an image. Once where all datasets are torchvision's, and their
+    items an image and the number of its class."""
     tokens: int = 0
     """The most tokens of an item, where it works with texts alone; 0 where that is not known."""
     full: bool = False

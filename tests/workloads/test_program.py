@@ -216,6 +216,11 @@ loader = DataLoader(DATA, batch_size=64, num_workers=3)
         # 54 MiB of images, and there may be a mask beside each.
         ("", "make(transforms.Resize(96))", "likely"),
         ("", "draw(folder, resolution=512)", "likely"),
+        # Of these datasets it is known that there is none.
+        ("", "datasets.ImageFolder(d, transforms.Resize(96))", "not-needed"),
+        ("T = transforms.Lambda(str)", "datasets.ImageFolder(d, twice(transforms.Resize(96), T))", "likely"),
+        ("class T:\n    def __call__(self, x): return x, x", "datasets.DTD(d, T(transforms.Resize(96)))", "likely"),
+        ("", "datasets.VOCDetection(d, transforms.Resize(96))", "likely"),
     ],
 )
 def test_the_size_of_the_items_decides(tmp_path: Path, option: str, data: str, verdict: str) -> None:
