@@ -34,13 +34,15 @@ from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
 def shows_no_sign(files: Files) -> bool:
     """Whether all code that the container sees uses models and shows no sign of shared memory, by its syntax.
 
-    That it needs none takes more: here words alone are no sign, and packages may be unknown.
+    That it needs none takes more: here words alone are no sign, and packages may be unknown. Where nothing shows what
+    the container sees, it is all code of the repository.
     """
-    folders, repository = files.seen(), files.repository
+    repository = files.repository
+    folders = files.seen() or (repository.root,)
     known, key = repository.shared.found, ("a sign", *folders)
-    if folders and key not in known:
+    if key not in known:
         known[key] = _first_sign(folders, repository)
-    return bool(folders) and known[key] is None
+    return known[key] is None
 
 
 def _first_sign(folders: tuple[str, ...], repository: Repository) -> str | None:
@@ -136,8 +138,8 @@ _SOME: frozenset[Workers] = frozenset({"some"})
 _VALIDATES = frozenset({"val", "tune", "benchmark"})
 _STARTS = frozenset(
     {
-        "DistributedDataParallel", "FullyShardedDataParallel", "DataParallel", "DistributedSampler",
-        "init_process_group", "init_distributed", "share_memory", "share_memory_", "SharedMemory", "ShareableList",
+        "DistributedDataParallel", "FullyShardedDataParallel", "DistributedSampler", "init_process_group",
+        "init_distributed", "share_memory", "share_memory_", "SharedMemory", "ShareableList",
         "ProcessPoolExecutor", "AsyncVectorEnv", "ShmemVecEnv", "start_multi_process_pool", "LightningCLI",
     }
 )  # fmt: skip
@@ -161,6 +163,8 @@ _PROCESSES = frozenset(
 def _gives_workers(node: ast.Call) -> bool:
     """Whether a call is given workers, which are not threads, or made to work in several processes."""
     name = dotted(node.func)
+    if name.rpartition(".")[2] == "DataParallel":
+        return False  # PyTorch's, which works in threads of one process
     if re.search(r"(?i)(?<!joblib\.)\b(?:data_?|model_?)?parallel$", name) is not None:
         return not any(keyword.arg == "n_jobs" for keyword in node.keywords)
     if name.rpartition(".")[2].startswith(("add_argument", "query", "ThreadPool")) or name.endswith("uvicorn.run"):
