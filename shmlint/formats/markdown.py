@@ -185,12 +185,13 @@ def _is_shell(block: Block, text: str) -> bool:
         return not _is_compose(block, text)
     if block.language not in _PYTHON or not mentions_engine(text):
         return False
-    return _LAUNCH.match(text.lstrip()) is not None
+    return _COMMANDS.match(text) is not None and _LAUNCHED.search(text) is not None
 
 
 def _runs_python(block: Block, source: Source) -> bool:
     """Whether a block that is called Python holds commands: by its first line, which Python does not understand."""
-    return block.language in _PYTHON and _RUN.match(_text(block, source)) is not None
+    text = _text(block, source) if block.language in _PYTHON else ""
+    return _RUN.match(text) is not None or _COMMANDS.match(text) is not None
 
 
 _RUN = re.compile(
@@ -200,6 +201,11 @@ _RUN = re.compile(
 _BEFORE = rf"(?:(?:(?:sudo +)?{ENGINE}|cd|mkdir|export) [^\n`&|;]{{1,80}}&& +){{0,3}}"
 """Commands in front of a launch."""
 _LAUNCH = re.compile(rf"(?:[$!%#] ?)?{_BEFORE}(?:sudo +)?{ENGINE} +(?:container +)?(?:run|create) +-")
+_COMMANDS = re.compile(
+    rf"(?:\s*#[^\n]*\n)*\s*(?:[$!%#] ?)?(?:sudo +)?(?:{ENGINE} +(?:container +|image +)?(?:run|create|build|pull)\b"
+    r"|git +clone\b|cd +[\w./~$-]+ *(?:\n|&&))"
+)
+"""The start of a block of commands, as no code of Python begins."""
 _ITEM = re.compile(r"[ \t]*(?:[-*+] +|\d+[.)] +)")
 _QUOTED = re.compile(r" {0,3}> ?(?=.)")
 _LAUNCHED = re.compile(rf"^(?:{_ITEM.pattern}|{_QUOTED.pattern}|[ \t]*)(?P<start>{_LAUNCH.pattern})", re.M)
@@ -556,7 +562,9 @@ def shell_blocks(source: Source, workspace: Workspace) -> Iterator[ShellBlock]:
     every = blocks_of(source, workspace)
     code = [b for b in every if not b.inline and (_names_shell(b.language) or _runs_python(b, source))]
     around = _block_at(source, every)
-    spans = (match.span(1) for match in _SPAN_ALONE.finditer(source.text)) if "`" in source.text else ()
+    quoted = (_SPAN_ALONE, _SPAN_TOLD) if "`" in source.text else ()
+    spans = list({match.span(1): None for pattern in quoted for match in pattern.finditer(source.text)})
+    spans += [match.span() for match in _LINE_ALONE.finditer(source.text)] if "python" in source.text else []
     alone = [Block("", (span,)) for span in spans if around(span[0]) is None]
     for block in sorted([*code, *alone], key=lambda block: block.lines[0]):
         yield ShellBlock(block, source)
@@ -567,3 +575,10 @@ _SPAN_ALONE = re.compile(
     r"(?:python[\d.]*|torchrun|accelerate|deepspeed|bash|sh|\./[\w./-]+\.sh) [^`\n]+)`[ \t]*(?=\n|\Z)"
 )
 """A code span that is a command which runs a program, at the end of a line; it begins with what is looked for."""
+_SPAN_TOLD = re.compile(
+    r"(?i:\b(?:run|running|execute|executing|type|launch|calling|call|command)(?: is)?[:,]?[ \t]+)"
+    r"`(python[\d.]* [\w./-]+\.py(?: [^`\n]+)?)`"
+)
+"""Such a span inside of a sentence that says to run it."""
+_LINE_ALONE = re.compile(r"(?<=\n\n)python[\d.]*[ \t]+(?:-m[ \t]+[\w.]+|[\w./-]+\.py)(?:[ \t]+-[^`\n]*)?(?=\n\n|\n?\Z)")
+"""A command that is a paragraph of its own: a sentence goes on with a word, and not with an option."""

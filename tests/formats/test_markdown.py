@@ -227,6 +227,26 @@ def test_mdx(tmp_path: Path) -> None:
     assert after_fix(tmp_path, text, "x.mdx") == text.replace(RUN, FIXED)
 
 
+@table(
+    ("text", "expected"),
+    [
+        (f"{RUN}\n", [2]),
+        (f"$ {RUN}\n", [2]),
+        (f"$ docker build -t x .\n$ {RUN}\n", [3]),
+        (f"# first\n\nsudo docker pull x\n{RUN}\n", [5]),
+        (f"git clone https://example.org/x\ncd x\n{RUN}\n", [4]),
+        (f"cd x && {RUN}\n", [2]),
+        (f'import os\nos.system("{RUN}")\n', []),
+        (f'text = "cd"\n{RUN}\n', []),
+        (f"cd = x\n# {RUN}\n", []),
+    ],
+)
+def test_a_block_of_commands_that_is_called_python(tmp_path: Path, text: str, expected: list[int]) -> None:
+    text = f"```python\n{text}```\n"
+    assert lines(tmp_path, text) == expected
+    assert after_fix(tmp_path, text) == (text.replace(RUN, FIXED) if expected else text)
+
+
 def test_txt_is_not_read(tmp_path: Path) -> None:
     assert lines(tmp_path, f"```bash\n{RUN}\n```\n", "README.txt") == []
 

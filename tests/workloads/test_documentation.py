@@ -795,6 +795,12 @@ def test_a_page_that_trains_with_tensorflow(tmp_path: Path, code: str, more: dic
         ("```\ncd other\npython fit.py\n```\n", "likely"),
         # in a sentence it may say something else, and so may code in which it stands
         ("The script `python train.py` is for later.\n", "likely"),
+        ("All we need is to run `python train.py` to start.\n", "needed"),
+        ("Never forget to run `make`. `python train.py` is for later.\n", "likely"),
+        ("\n\npython train.py --epochs 3\n\nThen wait.\n", "needed"),
+        ("\n\npython3 -m train\n", "needed"),
+        ("\n\npython train.py is for later.\n", "likely"),
+        ("\n\nIt starts:\npython train.py\n", "likely"),
         ("```yaml\n`python train.py`\n```\n", "likely"),
         ("`train.py`\n", "likely"),
     ],
