@@ -228,6 +228,13 @@ SEEN_ELSEWHERE = [
     "tool > $SHM.log",
     'bash -c "docker run --shm-size=${SHM/64/32} redis"',
     "cat <<EOF | bash\ndocker run --shm-size=${SHM/64/32} redis\nEOF",
+    # of a launch that is not read nobody knows what it becomes
+    "retry 3 docker run --memory=128m --shm-size=$SHM redis",
+    'CMD="docker run --shm-size=$SHM redis"\nsrun bash -c "$CMD"',
+    'log_and_run "docker run --shm-size=$SHM redis"',
+    "E=$(command -v docker)\n$E run --shm-size=$SHM redis",
+    "docker build --shm-size=$SHM .",
+    "docker compose run --shm-size=$SHM x",
 ]
 PRINTED = [
     "echo $SHM",
@@ -253,6 +260,21 @@ def test_what_uses_a_variable_in_another_way_keeps_it() -> None:
     text = step.format("tool <<< $SHM", alone[0])
     assert changed("ci.yml", text) == [tuple(f"          {line}" for line in alone)]
     assert changed("ci.yml", step.format("echo $SHM", alone[0])) == [("          SHM=64m", "          SHM=8g")]
+
+
+@table(
+    ("shared", "first", "other"),
+    [
+        ("(--rm --gpus all --shm-size=8g)", 'docker run "${O[@]}" --ipc=host', 'retry 3 docker run "${O[@]}"'),
+        ("(--rm --device nvidia.com/gpu=all)", 'podman run "${O[@]}"', '$ENGINE run "${O[@]}" --ipc=host'),
+        ("(--gpus all)", 'docker run "${O[@]}"', 'retry 3 docker run "${O[@]}" --memory=128m'),
+        ("(--gpus all --shm-size=64m)", 'docker run "${O[@]}"', 'retry 3 docker run "${O[@]}" --memory=128m'),
+        ("(--gpus all)", 'docker run "${O[@]}"', 'CMD=(docker run "${O[@]}")\nretry 3 "${CMD[@]}" --memory=128m'),
+    ],
+)
+def test_an_array_that_a_launch_uses_which_is_not_read_stays(shared: str, first: str, other: str) -> None:
+    text = f"ENGINE=$(command -v podman)\nO={shared}\n{first} {TRAIN}\n{other} redis\n"
+    assert all(line.startswith(first.partition(" ")[0]) for line, _ in changed("run.sh", text))
 
 
 def test_arguments_that_are_a_command_and_are_used_by_other_programs_stay() -> None:

@@ -13,7 +13,7 @@ from shmlint.docker.engines import is_by_another
 from shmlint.files.workspace import Workspace
 from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.formats.shell.part import Part
-from shmlint.formats.shell.read import Parts, parts
+from shmlint.formats.shell.read import Parts, parts, read_part
 from shmlint.syntax.shell import Command
 from shmlint.syntax.shell_repair import EndKind, repaired
 from shmlint.syntax.shell_sharing import (
@@ -163,11 +163,13 @@ Around = tuple[frozenset[str], frozenset[str], bool]
 def _harmless(part: Part, shared: Sharing, commands: Sequence[Command], around: Around) -> bool:
     """Whether a part uses what has changed in launches alone, or prints it."""
     changed, functions, exported = around
-    launches = [command for command in commands if any(mentions_engine(word.text) for word in command.words)]
+    starts = [launch.span.start for launch in read_part(part, "").launches]
+    engines = [command for command in commands if any(mentions_engine(word.text) for word in command.words)]
+    launches = [command for command in engines if _is_read(command, starts)]
     places = {(command.span.start, command.span.end) for command in launches}
     if not all(_is_followed(command, changed) for command in launches):
         return False
-    blind = {(command.span.start, command.span.end) for command in launches if not _reads_environment(command)}
+    blind = {(command.span.start, command.span.end) for command in engines if not _reads_environment(command)}
     if exported and not all(
         name in functions or name in _PASSES or _place(part, start, end) in blind
         for name, start, end in shared.commands
@@ -176,6 +178,15 @@ def _harmless(part: Part, shared: Sharing, commands: Sequence[Command], around: 
     if exported and any(_hands_in(command, changed) for command in launches):
         return False
     return all(_is_allowed(use, part, places, functions) for use in shared.uses if use.names & changed)
+
+
+def _is_read(command: Command, starts: Sequence[int]) -> bool:
+    """Whether a launch that was read, and so is compared, starts in a command, or in a variable that it runs.
+
+    Of a launch behind an unknown program nobody knows what another option makes.
+    """
+    spans = [command.span, *(word.span for word in command.words if word.span and mentions_engine(word.text))]
+    return any(span.start <= start < span.end for span in spans for start in starts)
 
 
 _ENV_OPTION = re.compile(r"^(?:-e=?|--env=)")
