@@ -51,6 +51,10 @@ class Fixed(NamedTuple):
         return self.finding.rule
 
 
+MOST_ROUNDS = 50
+"""And two for each finding: each round repairs some, or finds some that cannot be repaired."""
+
+
 class Outcome:
     """The result of fixing. ``texts`` are the new texts of changed files by path."""
 
@@ -139,10 +143,11 @@ def _repaired(run: Run, tries: Iterator[int], *, unsafe: bool) -> Outcome:
     held: set[Identity] = set()
     in_vain, most_in_vain = 0, max(MOST_IN_VAIN, READ_IN_VAIN // _characters(run))
     offered = list(offers(run, unsafe=unsafe))
+    rounds = iter(range(MOST_ROUNDS + 2 * len(run.findings)))
     while True:
         every = [offer.after(refused) for offer in offered]
         open_ = [r for r in every if refused[r.identity] < r.ways]
-        if not open_ or in_vain >= most_in_vain:
+        if not open_ or in_vain >= most_in_vain or next(rounds, None) is None:
             outcome.leave((r.finding, reasons.get(r.identity)) for r in every)
             return outcome
         taken = compatible(open_)

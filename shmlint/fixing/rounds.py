@@ -74,7 +74,10 @@ class Round:
         if isinstance(found, Proof):
             found = self._elsewhere(repairs) or found
         self.failed += not isinstance(found, Proof)
-        return self._followed(found, self.follow) if isinstance(found, Proof) and found.uncovered else found
+        if not isinstance(found, Proof) or not found.uncovered:
+            return found
+        whole = self._followed(found, self.follow)
+        return _coming_back(repairs, whole) or whole if isinstance(whole, Proof) else whole
 
     def _elsewhere(self, repairs: Sequence[Repair]) -> Refusal | None:
         """Why repairs do harm where files that nobody named are built with those that they change."""
@@ -102,6 +105,13 @@ class Round:
         moved = {place: then.moved[other] for place, other in proof.moved.items()}
         both = then._replace(texts={**proof.texts, **then.texts}, moved=moved)
         return self._followed(both, most - 1) if both.uncovered else both
+
+
+def _coming_back(repairs: Sequence[Repair], proof: Proof) -> Refusal | None:
+    """Why repairs are in vain: what is repaired because of them brings a finding back that they are for."""
+    gone = (repair.identity._replace(place=proof.moved[repair.identity.place]) for repair in repairs)
+    back = next((repair for repair, identity in zip(repairs, gone, strict=True) if identity in proof.left), None)
+    return Refusal("stays", frozenset(edit.path for edit in back.change.edits)) if back is not None else None
 
 
 class Others(NamedTuple):

@@ -8,7 +8,7 @@ from shmlint.model.finding import DropSize, Evidence, Finding, Fix, Reason
 from shmlint.model.launch import JOINING, Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.wording import gpu_evidence
+from shmlint.rules.wording import gpu_evidence, is_replaced
 
 RULE = Rule("SHM204", "ignored-with-ipc", "note")
 
@@ -29,6 +29,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     option = launch.words.ipc(launch.ipc.shown or mode)
     # Podman refuses these two (pkg/specgen/container_validate.go); for joined namespaces it depends on the version.
     refused = context.podman(launch) and mode in ("host", "none")
+    if not refused and is_replaced(launch, launch.ipc.span):
+        return
     yield Finding(
         RULE.id,
         "error" if refused else RULE.severity,

@@ -9,7 +9,7 @@ from shmlint.model.finding import Evidence, Finding, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.wording import gpu_evidence
+from shmlint.rules.wording import gpu_evidence, is_replaced
 
 RULE = Rule("SHM208", "mount-hides-shm-size", "warning")
 
@@ -21,6 +21,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if size is not None and not size.bytes:
         return
     mount = next((m for m in reversed(launch.mounts) if m.target == "/dev/shm"), launch.mounts[-1])
+    if is_replaced(launch, mount.span):
+        return
     tmpfs = mount.size if isinstance(mount.size, int) else 0
     if mount.type == "tmpfs":
         given = human(tmpfs) if tmpfs else "half of the host's memory"

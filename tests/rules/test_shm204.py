@@ -120,6 +120,29 @@ def test_a_dead_size_is_removed_from_an_override(tmp_path: Path, before: str, af
     assert fixed(tmp_path, files, select=("SHM204",)) == expected
 
 
+@table(
+    ("files", "size"),
+    [
+        ({"compose.dev.yaml": "services:\n  a: {ipc: host}\n"}, "shm_size: 8gb"),
+        ({"compose.override.yaml": "services:\n  a: {ipc: host}\n", "compose.prod.yaml": "services:\n  a: {}\n"}, ""),
+        ({"compose.shm.yaml": 'services:\n  a: {tmpfs: ["/dev/shm:size=16g"]}\n'}, ""),
+        ({"compose.host.yaml": 'services:\n  a: {volumes: ["/dev/shm:/dev/shm"]}\n'}, ""),
+        ({"compose.host.yaml": "services:\n  a: {ipc: host}\n"}, "shm_size: 64m"),
+        ({".env": "IPC=host\n"}, "ipc: ${IPC:-private}"),
+    ],
+)
+def test_what_a_later_file_takes_the_place_of_is_meant_so(tmp_path: Path, files: dict[str, str], size: str) -> None:
+    """The service has its size where it is started without that file; and fixes come to an end."""
+    lines = ["command: torchrun --nproc_per_node=8 t.py", *([size] if size else [])]
+    text = service(*lines)
+    expected = text.replace("shm_size: 64m", "shm_size: 8gb")
+    if "shm_size" not in text and "IPC" not in text:
+        expected = text.replace("    gpus: all\n", "    gpus: all\n    shm_size: 8gb\n")
+    texts = fixed(tmp_path, {"compose.yaml": text, **files})
+    assert texts == ({"compose.yaml": expected} if expected != text else {})
+    assert findings(tmp_path, texts, select=("SHM1", "SHM2")) == []
+
+
 def test_a_size_that_counts_in_another_combination_stays(tmp_path: Path) -> None:
     files = {"compose.yaml": service("shm_size: 8gb"), "compose.host.yaml": service("ipc: host", gpu=None)}
     assert fixed(tmp_path, files, select=("SHM204",)) == {}
