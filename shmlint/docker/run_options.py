@@ -372,9 +372,14 @@ class _OptionReader:
     def _with_next(self, flag: Flag, word: Word) -> Option:
         if self.at == len(self.words):
             raise _UnreadableError
-        after = self.words[self.at]
-        if flag.name == "--gpus" and _lacks_value(after, self.words[self.at + 1 :]):
-            return Option(flag.name, None, word)
+        after, rest = self.words[self.at], self.words[self.at + 1 :]
+        if flag.name in ("--gpus", "--shm-size") and not after.unknown:
+            if after.text == "=":
+                raise self._give_up(word, "there is a blank before its `=`")
+            if _lacks_value(flag.name, after, rest):
+                return Option(flag.name, None, word)
+            if flag.name == "--shm-size" and _lacks_unit(after, rest):
+                raise self._give_up(word, f"`{after.text}` and its unit `{rest[0].text}` are two words")
         self.at += 1
         return Option(flag.name, after.text, word, after, after.part_span(after.text), False, after.unknown)
 
@@ -448,16 +453,23 @@ def _asks_for_all(option: tuple[str, str | None]) -> bool:
     return option in (("--gpus", "all"), ("--runtime", "nvidia"))
 
 
-def _lacks_value(after: Word, rest: Sequence[Word]) -> bool:
-    """Whether the word after ``--gpus`` is not its value and can only be the image, whose place it would take.
+def _lacks_value(name: str, after: Word, rest: Sequence[Word]) -> bool:
+    """Whether the word after an option is not its value and can only be the image, whose place it would take.
 
     The client refuses the command; read as intended, the words after it keep their meaning.
     """
-    if after.unknown or not parse_gpus(after.text).error:
+    error = parse_gpus(after.text).error if name == "--gpus" else docker_size(after.text).error
+    if not error:
         return False
     if after.text.startswith("-"):
-        return bool(rest) and not re.fullmatch(r"-\d+", after.text)
+        return bool(rest) and not re.fullmatch(r"-\d\w*", after.text)
     return "/" in after.text[1:] and is_reference(after.text)
+
+
+def _lacks_unit(after: Word, rest: Sequence[Word]) -> bool:
+    """Whether the unit of a size is a word of its own, which the client takes for the image: ``16 g``."""
+    unit = rest[0].text if len(rest) > 1 else ""
+    return after.text.isdigit() and re.fullmatch(r"(?i)(?:[kmgt]i?b?|bytes?|b)", unit) is not None
 
 
 _PLACE = r"(?s)\$?\{\{.*?\}\}|\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*>|\{+[^{}]*\}+|\$[@*#?!$-]"

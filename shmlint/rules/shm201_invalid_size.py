@@ -23,6 +23,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     advice = "write a size that Docker accepts, like 8gb" if launch.shm.private else ""
     if re.search(_MORE_OPTIONS, launch.shm.text):
         advice = "write the options as words of their own, not between quotation marks"
+    option = launch.words.shm_option
+    if launch.kind == "docker-run" and launch.shm.span.text == option:
+        advice = f"write a size after {option}: Docker takes the next word for it"
+    elif launch.kind == "docker-run" and launch.shm.text and re.match(_NUMBER, launch.shm.text) is None:
+        advice = f"write a size after {option}; `{launch.shm.text}` may be meant as something else"
     shown = " comes from an env file and" if launch.shm.private else f" `{launch.shm.text}`" if launch.shm.text else ""
     yield Finding(
         RULE.id,
@@ -42,12 +47,19 @@ _MORE_OPTIONS = r"\s--?[a-z]"
 """Other options in the word of a size, which another size would take away."""
 
 
+_NUMBER = r"""\s*["']?[+-]?[.,]?\d"""
+"""The start of what is meant as a size. Another word after the option may be the image, or the next option."""
+
+
+_MEANT = r"([\d.]+)(?:([kmgt])(?:i?bs?|i|i?bytes?|i[gb]s?|[ie][gl]o?(?:a?bytes?|s)?)?|bytes?)"
+"""A number with a unit in full: ``16gig``, ``16 GiBs``, ``512 megabytes``."""
+
+
 def meant_size(text: str) -> int | None:
     """The size in bytes that an invalid text obviously means: ``8Gi``, ``8  gb``, ``8,5g``, ``8 GB ``."""
     squeezed = "".join(text.split()).replace(",", ".").lower()
-    for ending, unit in (("bytes", "b"), ("byte", "b"), ("ki", "k"), ("mi", "m"), ("gi", "g"), ("ti", "t")):
-        if squeezed.endswith(ending):
-            squeezed = squeezed.removesuffix(ending) + unit
+    found = re.fullmatch(_MEANT, squeezed)
+    squeezed = f"{found[1]}{found[2] or 'b'}" if found is not None else squeezed
     try:
         size = parse_docker(squeezed)
     except InvalidSize:

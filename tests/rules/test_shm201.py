@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.project import findings, fixed
+from tests.project import findings, fixed, run
 from tests.rules.cases import NGC, SIZE_RULES, levels_test, messages_test, service, sizes_test
 from tests.table import table
 
@@ -42,6 +42,8 @@ REPAIRS: dict[str, tuple[str, str]] = {
     "comma": ('"8,5g"', '"8704mb"'),
     "blanks": ("'8  gb'", "'8gb'"),
     "word": ("lots", "1gb"),
+    "in full": ("16gigs", "16gb"),
+    "plural": ("512 MiBs", "512mb"),
 }  # fmt: skip
 
 
@@ -76,6 +78,29 @@ def test_no_fix_takes_other_options_away(tmp_path: Path, script: str, advice: st
     (found,) = findings(tmp_path, {"x.sh": script}, select=("SHM201",))
     assert found.advice == advice
     assert bool(fixed(tmp_path, {"x.sh": script}, select=("SHM201",))) is not bool(advice)
+
+
+@table(
+    ("script", "image"),
+    [
+        (f"docker run --gpus all --shm-size {NGC} torchrun --nproc_per_node=8 t.py\n", NGC),
+        (f"IMG={NGC}\ndocker run --gpus all --shm-size $IMG torchrun --nproc_per_node=8 t.py\n", NGC),
+        (f"docker run --shm-size --gpus all {NGC} torchrun --nproc_per_node=8 t.py\n", NGC),
+        (f"docker run --gpus all --shm-size -it {NGC} torchrun --nproc_per_node=8 t.py\n", NGC),
+        (f"docker run --gpus all --shm-size {NGC}\n", NGC),
+        (f"docker run --gpus all --shm-size lots {NGC} python train.py\n", NGC),
+        (f"docker run --gpus all --shm-size 16 g {NGC} python train.py\n", None),
+        (f"docker run --gpus all --shm-size = 16g {NGC} python train.py\n", None),
+        (f"docker run --gpus all --shm-size= 16g {NGC} python train.py\n", None),
+        (f"docker run --gpus = all --shm-size=8g {NGC} python train.py\n", None),
+        (f"docker run --gpus device=0 1 --shm-size=8g {NGC} python train.py\n", None),
+    ],
+)
+def test_no_fix_takes_the_image_away(tmp_path: Path, script: str, image: str | None) -> None:
+    """The client takes the word after an option for its value, whatever it is meant as."""
+    (launch,) = run(tmp_path, {"x.sh": script}).launches
+    assert (launch.image.text if launch.image is not None else None) == image
+    assert fixed(tmp_path, {"x.sh": script}) == {}
 
 
 def test_a_size_that_does_not_fit_is_refused_by_the_engine(tmp_path: Path) -> None:

@@ -125,8 +125,10 @@ def named(launch: Launch, name: str | None) -> Launch:
     return launch._replace(name=name, names=(name,) if name else ())
 
 
-_NO_IMAGES = frozenset({*BINARIES, "sudo"})
-"""Words that a second command begins with, where the image is missing."""
+_NO_IMAGES = frozenset({*BINARIES, "sudo", "all"})
+"""Words that a second command begins with, where the image is missing, and a value that an option has lost."""
+_NUMBER = r"(?i)\d+(?:[kmgt]i?b?|b)?"
+"""So does a number or a size."""
 
 
 def _can_be_image(word: Word) -> bool:
@@ -134,7 +136,9 @@ def _can_be_image(word: Word) -> bool:
     text = word.text
     if word.unknown:
         return can_be_reference(text)
-    return is_reference(text.lower()) and text not in _NO_IMAGES  # capitals: IMAGE stands for a name
+    if text in _NO_IMAGES or re.fullmatch(_NUMBER, text) is not None:
+        return False
+    return is_reference(text.lower())  # capitals: IMAGE stands for a name
 
 
 def _within(inner: Span, outer: Span) -> bool:
