@@ -223,6 +223,15 @@ def flags(engine: Binary) -> Mapping[str, Flag]:
     return known
 
 
+def flag_type(engine: Binary, text: str) -> str | None:
+    """The type of an option, ``bool`` for one that takes no value, also of several letters; None for what is none."""
+    known = flags(engine)
+    if text.startswith("--"):
+        return known[text].type if text in known else None
+    types = [known[f"-{letter}"].type if f"-{letter}" in known else None for letter in text[1:]]
+    return "bool" if types and all(one == "bool" for one in types) else types[0] if len(types) == 1 else None
+
+
 def read_run(words: Sequence[Word], engine: Binary = "docker", verb: Verb = "run") -> RunCommand:
     """Read the words after ``docker run`` (or ``create``)."""
     reader = _OptionReader(words, engine, verb)

@@ -22,8 +22,8 @@ RULE = Rule("SHM101", "missing-shm-size", "error")
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if not launch.gpu.requested or (launch.shm is not None and _broken(launch)):
         return
-    if any(item.changes for item in launch.misplaced):
-        return  # SHM210 moves the size to where it applies
+    if any(item.changes or item.arguments for item in launch.misplaced):
+        return  # SHM210 moves the size to where it applies, or says so: a second size would not start the program
     if launch.spare_volume is not None and selected(NOT_MOUNTED, context.settings):
         return  # SHM214 mounts the volume
     if shm205.replaces_shm101(launch, context):

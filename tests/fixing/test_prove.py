@@ -305,7 +305,10 @@ def test_what_is_exported_where_it_is_set_is_seen_by_programs(lines: str, variab
 
 
 def test_a_default_stays_one() -> None:
-    """Who gives another size gets it as before."""
+    """Who gives another size gets it as before, and who gives other options gets the size too."""
+    for given in ("${GPUS:---gpus all}", "${1---gpus all}"):
+        text = f"docker run {given} {TRAIN}"
+        assert changed("run.sh", f"{text}\n") == [(text, text.replace("run ", "run --shm-size=8g ", 1))]
     start = f"docker run --gpus all --shm-size=$SHM {TRAIN}\n"
     for value in ("${SHM:-64m}", "${1:-64m}", "${SIZE-64m}"):
         text = f"SHM={value}\n{start}"

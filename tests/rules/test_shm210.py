@@ -257,3 +257,28 @@ def test_a_size_that_only_has_to_be_moved_is_not_written_a_second_time(tmp_path:
 def test_words_of_the_format(tmp_path: Path, name: str, text: str, words: str) -> None:
     (found,) = findings(tmp_path, {name: text}, select=("SHM210",))
     assert words in found.message
+
+
+
+PROGRAM = "torchrun --nproc_per_node=8 train.py"
+
+
+@table(
+    ("script", "fixed_script"),
+    [
+        (f"IMG={NGC}\ndocker run --gpus all $IMG --shm-size 16g {PROGRAM}\n", ""),
+        (f'f() {{ docker run --gpus all {NGC} "$@"; }}\nf --shm-size=16g {PROGRAM}\n', ""),
+        (f'IMG="{NGC} --shm-size=16g"\ndocker run --gpus all $IMG {PROGRAM}\n', ""),
+        (f"docker run --gpus all {NGC} --rm -it --shm-size=16g {PROGRAM}\n",
+         f"docker run --gpus all --shm-size=16g {NGC} --rm -it {PROGRAM}\n"),
+        (f"docker run --gpus all {NGC} --name x --shm-size=16g {PROGRAM}\n",
+         f"docker run --gpus all --shm-size=16g {NGC} --name x {PROGRAM}\n"),
+        (f"docker run --gpus all {NGC} --unheard-of --shm-size=16g {PROGRAM}\n", None),
+    ],
+)  # fmt: skip
+def test_a_size_behind_the_image_gets_no_second_one(tmp_path: Path, script: str, fixed_script: str | None) -> None:
+    """Where it cannot be moved, the launch is told so and left."""
+    found = [finding.rule for finding in findings(tmp_path, {"x.sh": script})]
+    assert found == (["SHM210"] if fixed_script is not None else ["SHM101"])
+    if fixed_script is not None:
+        assert fixed(tmp_path, {"x.sh": script}) == ({"x.sh": fixed_script} if fixed_script else {})

@@ -82,10 +82,11 @@ class RunRewriter(ReadOnly):
             return
         gpu = self._gpu()
         if gpu is not None and not _taken_apart(gpu.word):
-            yield _after(gpu, new)
+            if not _in_default(gpu.word):
+                yield _after(gpu, new)
         else:
             first = self._first()
-            if first is not None:
+            if first is not None and not _in_default(first.word):
                 yield _before(first, new)
         if self.verb.span is not None:
             at = self.verb.span.end
@@ -179,6 +180,11 @@ def _is_default(place: Span) -> bool:
     """
     text = place.source.text
     return re.search(_DEFAULT, text[text.rfind("\n", 0, place.start) + 1 : place.start]) is not None
+
+
+def _in_default(word: Word) -> bool:
+    """Whether an option is in the default of a variable: who sets that would not get what is added to it."""
+    return word.span is not None and _is_default(word.span)
 
 
 def _asks_for_gpus(option: Option) -> bool:
