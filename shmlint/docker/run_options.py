@@ -400,7 +400,7 @@ class _OptionReader:
         """
         text = word.text
         if word.used is not None and _ARGUMENT.fullmatch(text):
-            text = word.used.text  # `image=$1`: the variable that is used tells more than a number
+            text = word.used.text.strip("\"'")  # `image=$1`: the variable that is used tells more than a number
         if not can_be_reference(text):
             return True
         if _LITERAL_START.match(text):
@@ -411,8 +411,11 @@ class _OptionReader:
             return False
         if re.search(_HINTS_OPTIONS, text):
             return True
-        if not word.maybe_many or self.at + 1 == len(self.words):
+        if self.at + 1 == len(self.words):
             return False
+        if not word.maybe_many:
+            after = self.words[self.at + 1]
+            return None if not after.unknown and re.search(_SURE_IMAGE, after.text) is not None else False
         at = max(self.at + 1, self.passable)  # each word is looked at once, however many ask
         while at + 1 < len(self.words) and self._may_be_none(self.words[at]):
             at += 1
@@ -499,6 +502,8 @@ _PROGRAM = (
 """Commands of containers; no image that people mean has such a name without a tag."""
 _ARGUMENT = re.compile(r"\$(?:\d|\{\d+\})")
 _NAMED_IMAGE = re.compile(r"(?i)image|img|tag|repo|registry|container")
+_SURE_IMAGE = r"^(?:[\w-]+\.)+[a-z]+/[\w./-]+(?::[\w.-]+)?$|^[\w./-]+:[\w.-]+$"
+"""A name with a registry or a tag, which is hardly that of a program."""
 _HINTS_OPTIONS = (
     r"(?i)arg|opt|flag|param|extra|gpu|mount|shm|ipc|runtime|device|\[[@*]\]|(?<![a-z])(?:vol|port|net|env)"
 )

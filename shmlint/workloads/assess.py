@@ -65,10 +65,19 @@ def _without_guess(case: Case, need: Need) -> Need:
     by_base = guessed and need is known.need and need.verdict == "not-needed"
     if by_base and recognise(image or "", builtin())[0] is None:
         return unknown(case)
+    if need.verdict == "needed" and _runs_guess(case):
+        return need._replace(verdict="likely", minimum=None)
     if need.verdict == "not-needed" and need is not known.need and _is_of_guess(case):
         stopped = "only a name leads to the Dockerfile of its image; which one builds it is unknown"
         return unknown(case)._replace(stopped=stopped)
     return need
+
+
+def _runs_guess(case: Case) -> bool:
+    """Whether a launch names no program, and that of a build runs to which nothing but a guess leads."""
+    launch, program = case.launch, case.program
+    own = launch.command is not None or launch.entrypoint is not None or case.own
+    return program.guessed and program.dockerfile is not None and not own
 
 
 def _is_of_guess(case: Case) -> bool:

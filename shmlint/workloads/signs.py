@@ -34,15 +34,13 @@ from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
 def shows_no_sign(files: Files) -> bool:
     """Whether all code that the container sees uses models and shows no sign of shared memory, by its syntax.
 
-    That it needs none takes more: here words alone are no sign, and packages may be unknown. Where nothing shows what
-    the container sees, it is all code of the repository.
+    That it needs none takes more: here words alone are no sign, and packages may be unknown.
     """
-    repository = files.repository
-    folders = files.seen() or (repository.root,)
+    folders, repository = files.seen(), files.repository
     known, key = repository.shared.found, ("a sign", *folders)
-    if key not in known:
+    if folders and key not in known:
         known[key] = _first_sign(folders, repository)
-    return known[key] is None
+    return bool(folders) and known[key] is None
 
 
 def _first_sign(folders: tuple[str, ...], repository: Repository) -> str | None:

@@ -118,3 +118,19 @@ def test_the_line_of_a_run_that_installs_a_package(tmp_path: Path, run: str, sho
     found = need(tmp_path, {"start.sh": start, "Dockerfile": f"FROM ubuntu\n{run}\n"})
     lines = [told.span.line for told in found.evidence if told.span is not None and told.text == "installs torch"]
     assert lines == ([shown] if shown else [])
+
+
+@table(
+    ("start", "verdict"),
+    [
+        ("docker run --gpus all myorg/web", "likely"),
+        ("docker run --gpus all $IMAGE", "likely"),
+        ("docker build -t trainer .\ndocker run --gpus all exporter", "likely"),
+        ("docker run --gpus all myorg/web torchrun --nproc_per_node=8 t.py", "needed"),
+        ("docker build -t myorg/web .\ndocker run --gpus all myorg/web", "needed"),
+    ],
+)
+def test_no_error_rests_on_the_only_dockerfile(tmp_path: Path, start: str, verdict: str) -> None:
+    """Nothing but a guess leads to it, and the launch itself names no program."""
+    docker = 'FROM nvcr.io/nvidia/pytorch:24.01-py3\nCMD ["torchrun", "--nproc_per_node=8", "t.py"]\n'
+    assert need(tmp_path, {"run.sh": f"{start}\n", "Dockerfile": docker}).verdict == verdict

@@ -313,3 +313,23 @@ def test_two_words_in_one_are_read_as_they_were_meant() -> None:
 def test_a_word_with_several_options_is_not_joined_to_one() -> None:
     found = one(f'O=("--shm-size 32g -p 80:80")\ndocker run --gpus all "${{O[@]}}" {NEEDY}\n')
     assert [(slip.at, slip.changes) for slip in found.misplaced] == [("--shm-size 32g -p 80:80", ())]
+
+
+@table(
+    ("script", "image", "decided"),
+    [
+        ('IMAGE=$1\ndocker run --gpus all --rm "$IMAGE" torchrun t.py\n', "$1", True),
+        ('IMAGE="$1"\ndocker run --gpus all "$IMAGE" bash -c "torchrun t.py"\n', "$1", True),
+        ('IMAGE=${1}\nA=(--gpus all "${IMAGE}" python t.py)\ndocker run "${A[@]}"\n', "${1}", True),
+        ("IMAGE=$1\ndocker run --gpus all $IMAGE torchrun t.py\n", "$1", True),
+        ('docker run --gpus all "$1" torchrun t.py\n', "$1", True),
+        ('docker run --gpus all "$1" scripts/run.sh x\n', "$1", True),
+        # A quoted word is one word, and may be an option before an image.
+        ('docker run --gpus all "$1" nvcr.io/nvidia/pytorch:24.01-py3 torchrun t.py\n', None, False),
+        ('A=("$1")\ndocker run --gpus all "${A[@]}" lab/image:v1 torchrun t.py\n', None, False),
+        ('docker run --gpus all "$IMAGE" lab/image:v1\n', "$IMAGE", True),
+    ],
+)
+def test_an_argument_in_quotation_marks_is_one_word(script: str, image: str | None, decided: bool) -> None:
+    (launch,) = read(script)
+    assert (launch.image.text if launch.image is not None else None, launch.undecided is None) == (image, decided)
