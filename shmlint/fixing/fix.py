@@ -215,7 +215,7 @@ _WHY = {
     "own-launch": "another part of the launch would change",
     "text": "another part of the file would change",
     "stays": "the finding would remain",
-    "users": "there are too many directories to find what else uses these files",
+    "users": "what else uses these files is not known",
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from shmlint.files.read import normal
 from shmlint.fixing.prove import Place, Proof, Refusal, Repair, prove, right_elsewhere
 from shmlint.fixing.repairs import intentions, offers
-from shmlint.formats import kind_by_path, users
+from shmlint.formats import REFERRED, kind_by_path, users
 from shmlint.model.finding import Intention
 from shmlint.model.record import NamedTuple
 from shmlint.run import Run, lint
@@ -128,9 +128,9 @@ def elsewhere(run: Run, paths: Collection[str], *, unsafe: bool) -> Elsewhere:
     """What nobody named and is built with some files; a refusal if that cannot be found, None if there is nothing."""
     kinds = kind_by_path(run.files, run.launches)
     files = {}
-    for kind in sorted({kind for path in paths if (kind := kinds.get(path)) is not None}):
+    for kind in sorted({kinds.get(path, REFERRED) for path in paths}):
         named = run.files.get(kind, ())
-        mine = [normal(path) for path in paths if kinds.get(path) == kind]
+        mine = [normal(path) for path in paths if kinds.get(path, REFERRED) == kind]
         found = users(kind, mine, {normal(path) for path in named}, run.workspace)
         if found is None:
             return Refusal("users", frozenset(paths))

@@ -54,7 +54,8 @@ class Format(NamedTuple):
 
 FORMATS = {
     "compose": Format(
-        "shmlint.formats.compose.read", "shmlint.formats.compose.comments", rest="shmlint.formats.compose.rewrite"
+        "shmlint.formats.compose.read", "shmlint.formats.compose.comments", rest="shmlint.formats.compose.rewrite",
+        users="shmlint.formats.compose.users",
     ),
     "shell": Format(
         "shmlint.formats.shell.read", "shmlint.formats.shell.comments", alone=True,
