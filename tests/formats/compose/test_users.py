@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pytest
 
 SHARED = "services:\n  base:\n    image: vllm/vllm-openai\n    command: --tensor-parallel-size 4\n    shm_size: 64m\n"
+OTHER = "services:\n  v:\n    extends: {file: common.yaml, service: base}\n    image: redis\n    command: redis-server\n"
 OWN = "services:\n  v:\n    extends: {file: FILE, service: base}\n    gpus: all\n"
 
 
@@ -24,7 +25,9 @@ OWN = "services:\n  v:\n    extends: {file: FILE, service: base}\n    gpus: all\
     [
         ("common.yaml", {}, "common.yaml"),
         ("common.yaml", {"other.yaml": "services:\n  v: {image: redis}\n"}, "common.yaml"),
-        ("common.yaml", {"other.yaml": OWN.replace("FILE", "common.yaml")}, "compose.yaml"),
+        ("common.yaml", {"other.yaml": OTHER}, "compose.yaml"),
+        # The other service is to have the same size.
+        ("common.yaml", {"other.yaml": OWN.replace("FILE", "common.yaml")}, "common.yaml"),
         ("common.yaml", {"other.yaml": "include: [common.yaml]\n"}, "compose.yaml"),
         ("../common.yaml", {}, "compose.yaml"),
     ],
