@@ -192,8 +192,6 @@ def test_what_is_no_number_or_has_thousands_of_digits_is_read_as_unknown(name: s
     "rule, common, one, other",
     [
         ("SHM101", "tty: true", "command: torchrun --nproc_per_node=8 t", "command: torchrun --nproc_per_node=2 t"),
-        ("SHM204", "shm_size: 8g", "ipc: host", "ipc: none"),
-        ("SHM208", "shm_size: 8g", "tmpfs: '/dev/shm:size=1g'", "tmpfs: '/dev/shm:size=2g'"),
         ("SHM209", "shm_size: 8g", "mem_limit: 1g", "mem_limit: 2g"),
         ("NCCL502", "environment: {NCCL_SHM_DISABLE: '1'}", "shm_size: 128m", "shm_size: 256m"),
         ("NCCL504", "devices: [/dev/infiniband]", "ulimits: {memlock: 65536}", "ulimits: {memlock: 131072}"),

@@ -275,12 +275,21 @@ def _workload(case: _Case) -> Need:
     if workload.one_process and ranks is None and reading.words:
         return case.need("likely")  # GPUs alone do not make it use more than one; its command would say so
     other = reading.serves and workload is not reading.by_command
-    single = ranks == 1 and not reading.ranks_vary  # nothing is known of its DataLoader workers
+    launched = one and any(map(_is_launched, reading.ran))
+    single = (ranks == 1 and not reading.ranks_vary) or launched  # nothing is known of its DataLoader workers
     sure = workload.verified and not workload.condition and not reading.weak and not other and not single
     sure = sure and not (reading.command_perhaps and workload is reading.by_command)
     if reading.by_name and (workload.sure == "never" or (workload.sure == "multi-gpu" and not _has_several(count))):
         sure = False
     return case.need("needed" if sure else "likely")
+
+
+def _is_launched(ran: Ran) -> bool:
+    """Whether a launcher starts a process for each GPU, of which a launch may have one."""
+    return ran.kind == "program" and not _LAUNCHERS.isdisjoint(word.rpartition("/")[2] for word in ran.words[:3])
+
+
+_LAUNCHERS = frozenset({"torchrun", "deepspeed", "accelerate", "torch.distributed.run", "torch.distributed.launch"})
 
 
 def _has_several(count: Count) -> bool:

@@ -710,7 +710,7 @@ def names_training(words: Sequence[str]) -> bool:
     a model was trained with. A word alone may be what it shall do. What is told to only use a model trains none.
     """
     said = " ".join(words[:4]).lower()
-    if ("train" not in said and "tun" not in said) or names_other_mode(words):
+    if ("train" not in said and "tun" not in said) or names_other_mode(words) or not _may_train(words):
         return False
     behind = words.index("-m") + 1 if "-m" in words[:3] else 0
     named = [_last_of(word) if at and at == behind else word for at, word in enumerate(words[:4])]
@@ -720,7 +720,30 @@ def names_training(words: Sequence[str]) -> bool:
     script = next((at for at, word in enumerate(files) if word.endswith((".py", ".sh"))), None)
     if script is not None and re.search(_OTHER_USE, files[script].rpartition("/")[2]) is not None:
         files = files[: script + 1] + [word for word in files[script + 1 :] if not word.endswith((".py", ".sh"))]
-    return any(re.search(_TRAINING, word.rpartition("/")[2].lower()) for word in files)
+    names = [word.rpartition("/")[2].lower() for word in files]
+    programs = [name for at, name in enumerate(names) if not at or re.search(_SETTINGS, name) is None]
+    return any(re.search(_TRAINING, name) and re.search(_ABOUT_TRAINING, name) is None for name in programs)
+
+
+def _may_train(words: Sequence[str]) -> bool:
+    """Whether a command may be a program that trains: it is none for other tasks, and no test."""
+    return words[0].rpartition("/")[2] not in _NO_TRAINERS and _TESTS.isdisjoint(words[:3])
+
+
+_TESTS = frozenset({"unittest", "pytest", "nose2", "tox"})
+_NO_TRAINERS = frozenset(
+    {"ansible-playbook", "aws", "cp", "curl", "docker", "gcloud", "git", "gsutil", "helm", "kubectl", "mv", "node",
+     "npm", "psql", "rm", "rsync", "sbatch", "scp", "sqlite3", "tar", "unzip", "wget"}
+)  # fmt: skip
+_ABOUT_TRAINING = (
+    r"^(?!.*(?:and|then)[_-]?train)(?:analy[sz]e|check|clean|collect|convert|count|create|download|eval|evaluate|export|extract|fetch|gen|generate|get"
+    r"|kill|list|make|merge|monitor|parse|plot|prep|prepare|preprocess|process|serve|show|split|stop|summari[sz]e|sync|test"
+    r"|upload|view|watch)[_-]"
+    r"|[_-](?:data|dataset|list|log|logs|split|tokenizer|vocab|bpe|sentencepiece)\.(?:py|sh)$"
+)
+"""What is called after training and does something before or after it."""
+_SETTINGS = r"\.(?:ya?ml|json|toml|ini|cfg|conf|txt|csv|tsv|js|sql|db|dvc|log|md)$"
+"""Files that a program is given."""
 
 
 _OF_DATA = frozenset(

@@ -20,6 +20,7 @@ from shmlint.workloads.commands import flatten, names_training, read_ranks, read
 from shmlint.workloads.knowledge import Workload, builtin, match_command, recognise, users
 from shmlint.workloads.mechanisms import nccl_estimate
 from tests.table import table
+from tests.workloads.cases import need
 
 GIB = 1024**3
 SOURCE = Source("compose.yaml", "services:\n")
@@ -307,6 +308,12 @@ def test_ranks(words: str, ranks: int | None, vary: bool) -> None:
         ("python tools/run.py configs/train.py", True), ("python demo_train.py", True),
         ("python predictor.py configs/train.py", True), ("python extract.py --split train", False),
         ("python fit.py --mode train", True), ("python train.py --split test", True),
+        # What is done before or after training, and programs for something else.
+        ("python plot_training.py", False), ("bash scripts/download_train_data.sh", False),
+        ("./prepare_train.sh", False), ("python tools/train_tokenizer.py", False), ("python -m unittest tests.test_train", False),
+        ("python serve_finetuned.py --port 8000", False), ("kubectl apply -f train.yaml", False),
+        ("sbatch train.sh", False), ("./prepare_and_train.sh", True), ("python train_data_parallel.py", True),
+        ("python mnist_train.py", True), ("axolotl train config.yml", True), ("yolo detect train", True),
     ],
 )  # fmt: skip
 def test_names_of_training(words: str, trains: bool) -> None:
@@ -1029,3 +1036,20 @@ def test_settings_know_whether_a_condition_holds() -> None:
     extra = users([{"id": "nim", "condition": ""}])
     need = assess(launch("nvcr.io/nim/meta/llama3-70b-instruct", count=2), extra)
     assert (need.verdict, need.recommended) == ("needed", 16 * GIB) and "NVLink" not in need.why
+
+
+@table(
+    ("options", "command", "verdict"),
+    [
+        ("--gpus 1", "torchrun --nproc_per_node=gpu train.py", "likely"),
+        ("--gpus 1", "deepspeed train.py", "likely"),
+        ("--gpus '\"device=0\"'", "accelerate launch train.py", "likely"),
+        ("--gpus all -e CUDA_VISIBLE_DEVICES=0", "torchrun --nproc_per_node=gpu train.py", "likely"),
+        ("--gpus all", "torchrun --nproc_per_node=gpu train.py", "needed"),
+        ("--gpus all", "python plot_training.py", "likely"),
+    ],
+)
+def test_no_error_of_a_launcher_with_one_gpu(tmp_path: Path, options: str, command: str, verdict: str) -> None:
+    """It starts one rank, whose workers nobody knows, in an image whose maintainers ask for shared memory."""
+    text = f"docker run {options} nvcr.io/nvidia/pytorch:24.01-py3 {command}\n"
+    assert need(tmp_path, {"run.sh": text}).verdict == verdict

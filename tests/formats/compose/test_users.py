@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pytest
 
 SHARED = "services:\n  base:\n    image: vllm/vllm-openai\n    command: --tensor-parallel-size 4\n    shm_size: 64m\n"
-OTHER = "services:\n  v:\n    extends: {file: common.yaml, service: base}\n    image: redis\n    command: redis-server\n"
+OTHER = "services:\n  v:\n    extends: {file: common.yaml, service: base}\n    image: redis\n    command: sh\n"
 OWN = "services:\n  v:\n    extends: {file: FILE, service: base}\n    gpus: all\n"
 
 
