@@ -310,7 +310,8 @@ def test_ranks(words: str, ranks: int | None, vary: bool) -> None:
         ("python fit.py --mode train", True), ("python train.py --split test", True),
         # What is done before or after training, and programs for something else.
         ("python plot_training.py", False), ("bash scripts/download_train_data.sh", False),
-        ("./prepare_train.sh", False), ("python tools/train_tokenizer.py", False), ("python -m unittest tests.test_train", False),
+        ("./prepare_train.sh", False), ("python tools/train_tokenizer.py", False),
+        ("python -m unittest tests.test_train", False),
         ("python serve_finetuned.py --port 8000", False), ("kubectl apply -f train.yaml", False),
         ("sbatch train.sh", False), ("./prepare_and_train.sh", True), ("python train_data_parallel.py", True),
         ("python mnist_train.py", True), ("axolotl train config.yml", True), ("yolo detect train", True),
