@@ -59,11 +59,9 @@ def slow(number: int) -> tuple[int, int]:
     return number, os.getpid()
 
 
-@pytest.fixture(params=["forked", "spawned"])
+@pytest.fixture(params=[pytest.param("forked", marks=pytest.mark.needs("posix")), "spawned"])
 def started(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes are started in each way that some system has."""
-    if request.param == "forked" and not hasattr(os, "fork"):
-        pytest.skip("no fork here")
     monkeypatch.setattr(parallel, "FORKS", request.param == "forked")
 
 
@@ -120,7 +118,7 @@ def test_where_no_other_process_can_be_had(forks: bool, monkeypatch: pytest.Monk
     assert share(who, MANY, 3) == [(number, HERE) for number in MANY]
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no /proc here")
+@pytest.mark.needs("linux")
 def test_nothing_is_left_open_and_no_process_unwaited_for() -> None:
     def opened() -> int:
         return len(os.listdir("/proc/self/fd"))
