@@ -69,7 +69,7 @@ def size_of(run: RunCommand, span: Span) -> Value[Size] | None:
     place, text = place_of(option, span), option.value or ""
     if option.unknown:
         return Value(Unknown("variable", option.because), place, text, option.because)
-    size = docker_size(text)
+    size = docker_size(text) if option.value is not None else Size(None, "no value follows")
     if size.bytes is not None and size.bytes < 0:  # the client asks for that, and the engine refuses it
         size = Size(None, "it is too large, and becomes a negative number")
     if size.bytes == 0 and run.engine in ("podman", "nerdctl"):  # nerdctl hands it to the kernel (pkg/ipcutil)

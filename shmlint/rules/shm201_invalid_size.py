@@ -23,11 +23,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     advice = "write a size that Docker accepts, like 8gb" if launch.shm.private else ""
     if re.search(_MORE_OPTIONS, launch.shm.text):
         advice = "write the options as words of their own, not between quotation marks"
-    option = launch.words.shm_option
-    if launch.kind == "docker-run" and launch.shm.span.text == option:
-        advice = f"write a size after {option}: Docker takes the next word for it"
-    elif launch.kind == "docker-run" and launch.shm.text and re.match(_NUMBER, launch.shm.text) is None:
-        advice = f"write a size after {option}; `{launch.shm.text}` may be meant as something else"
+    elif not advice and not launch.rewriter.set_shm_size(meant):
+        advice = f"write a size after {launch.words.shm_option}, like 8g"
     shown = " comes from an env file and" if launch.shm.private else f" `{launch.shm.text}`" if launch.shm.text else ""
     yield Finding(
         RULE.id,
@@ -45,10 +42,6 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 _MORE_OPTIONS = r"\s--?[a-z]"
 """Other options in the word of a size, which another size would take away."""
-
-
-_NUMBER = r"""\s*["']?[+-]?[.,]?\d"""
-"""The start of what is meant as a size. Another word after the option may be the image, or the next option."""
 
 
 _MEANT = r"([\d.]+)(?:([kmgt])(?:i?bs?|i|i?bytes?|i[gb]s?|[ie][gl]o?(?:a?bytes?|s)?)?|bytes?)"

@@ -27,7 +27,13 @@ class RunRewriter(ReadOnly):
         self.words = words
 
     def set_shm_size(self, size: int) -> Sequence[Change]:
-        """Ways to give the command a ``--shm-size`` of so many bytes, the best first."""
+        """Ways to give the command a ``--shm-size`` of so many bytes, the best first.
+
+        None where no number follows the option: the word behind it may be the image, or the next option.
+        """
+        given = self.run.shm_size()
+        if given is not None and not given.unknown and re.match(_NUMBER, given.value or "") is None:
+            return ()
         return list(self._changes(spell_docker(size)))
 
     def drop_shm_size(self) -> Sequence[Change]:
@@ -194,6 +200,8 @@ def _asks_for_gpus(option: Option) -> bool:
     return option.name == "--gpus" or (option.name == "--runtime" and is_gpu_runtime(value))
 
 
+_NUMBER = r"""\s*["']?[+-]?[.,]?\d|\s*$"""
+"""The start of what is meant as a size; an empty value is filled in."""
 _NAME = re.compile(r"""["']?(?:--env=|-e=?)?["']?([\w.-]+)=""")
 """The name of a variable in the word that holds it, the option before it where the two are one word."""
 
