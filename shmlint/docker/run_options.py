@@ -223,13 +223,11 @@ def flags(engine: Binary) -> Mapping[str, Flag]:
     return known
 
 
-def flag_type(engine: Binary, text: str) -> str | None:
-    """The type of an option, ``bool`` for one that takes no value, also of several letters; None for what is none."""
-    known = flags(engine)
-    if text.startswith("--"):
-        return known[text].type if text in known else None
-    types = [known[f"-{letter}"].type if f"-{letter}" in known else None for letter in text[1:]]
-    return "bool" if types and all(one == "bool" for one in types) else types[0] if len(types) == 1 else None
+def takes_value(engine: Binary, text: str) -> bool | None:
+    """Whether the word after an option is its value; None where the option is not known. ``-it`` are two options."""
+    spellings = [text] if text.startswith("--") else [f"-{letter}" for letter in text[1:]]
+    known = [flag.type != "bool" for spelling in spellings if (flag := flags(engine).get(spelling)) is not None]
+    return any(known) if len(known) == len(spellings) and not any(known[:-1]) else None
 
 
 def read_run(words: Sequence[Word], engine: Binary = "docker", verb: Verb = "run") -> RunCommand:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from shmlint.docker.run_options import RunCommand, flag_type, is_one_word
+from shmlint.docker.run_options import RunCommand, is_one_word, takes_value
 from shmlint.docker.sizes import docker_size
 from shmlint.formats.shell.rewrite import OPTION, join_by_sign
 from shmlint.model.launch import Change, Misplaced, Size, Value
@@ -44,10 +44,10 @@ def behind_image(run: RunCommand) -> Iterator[Misplaced]:
             advice = f"write {OPTION} before the image"
             yield Misplaced(word.span, message, changes, size, given, f"{OPTION} after the image", advice)
             return
-        kind = "bool" if joined else flag_type(run.engine, word.text)
-        if kind is None:
+        with_next = False if joined else takes_value(run.engine, word.text)
+        if with_next is None:
             return  # whether the next word is its value is unknown
-        at += 1 if kind == "bool" else 2
+        at += 2 if with_next else 1
 
 
 def _size(words: Sequence[Word]) -> tuple[str, Size] | None:
