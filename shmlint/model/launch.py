@@ -516,3 +516,12 @@ def _by_size(launch: Launch) -> Effective | None:
     if size.bytes:
         return Effective("shm_size", size.bytes, span)
     return Effective("unknown", None, span, size.error) if size.error else None
+
+
+def is_replaced(launch: Launch, by: Span) -> bool:
+    """Whether what takes the place of a service's size is in a later file, which changes the service on purpose."""
+    size = launch.shm.span if launch.shm is not None else by
+    files = list(launch.files)
+    if launch.kind != "compose-service" or size.path not in files or by.path not in files:
+        return False
+    return files.index(by.path) > files.index(size.path)

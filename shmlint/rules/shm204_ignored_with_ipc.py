@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.model.finding import DropSize, Evidence, Finding, Fix, Reason
-from shmlint.model.launch import JOINING, Launch
+from shmlint.model.launch import JOINING, Launch, is_replaced
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.wording import gpu_evidence, is_replaced
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("SHM204", "ignored-with-ipc", "note")
 

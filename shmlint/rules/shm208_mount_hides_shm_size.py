@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence, Finding, Reason
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Launch, is_replaced
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.wording import gpu_evidence, is_replaced
+from shmlint.rules.wording import gpu_evidence
 
 RULE = Rule("SHM208", "mount-hides-shm-size", "warning")
 

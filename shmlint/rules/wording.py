@@ -159,12 +159,3 @@ def _around(span: Span) -> str:
     """The text of a span's line, or the part around the span if the line is very long."""
     start, end = span.source.line_span(span.line)
     return span.source.text[max(start, span.start - 1000) : min(end, span.start + 1000)]
-
-
-def is_replaced(launch: Launch, by: Span) -> bool:
-    """Whether what takes the place of a service's size is in a later file, which changes the service on purpose."""
-    size = launch.shm.span if launch.shm is not None else by
-    files = list(launch.files)
-    if launch.kind != "compose-service" or size.path not in files or by.path not in files:
-        return False
-    return files.index(by.path) > files.index(size.path)
