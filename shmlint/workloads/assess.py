@@ -19,6 +19,7 @@ from shmlint.model.number import whole_number
 from shmlint.workloads.by_knowledge import by_knowledge, collectives, gpu_count, nccl
 from shmlint.workloads.case import Case, asked_for, examine, is_shown, likely, unknown
 from shmlint.workloads.commands import (
+    TESTERS,
     flatten,
     kind_of,
     names_preparation,
@@ -30,7 +31,6 @@ from shmlint.workloads.commands import (
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Program, Ran, named
-from shmlint.workloads.python_entries import TESTERS
 from shmlint.workloads.resolve import passed_on
 
 if TYPE_CHECKING:

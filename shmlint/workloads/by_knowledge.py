@@ -31,6 +31,7 @@ from shmlint.workloads.commands import (
     simple_commands,
 )
 from shmlint.workloads.knowledge import Workload, builtin, entry_called, match_command, recognise
+from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Ran
 
 Count = int | Literal["all"] | None
@@ -275,21 +276,13 @@ def _workload(case: _Case) -> Need:
     if workload.one_process and ranks is None and reading.words:
         return case.need("likely")  # GPUs alone do not make it use more than one; its command would say so
     other = reading.serves and workload is not reading.by_command
-    launched = one and any(map(_is_launched, reading.ran))
+    launched = one and any(ran.kind == "program" and python_words(ran.words) is not None for ran in reading.ran)
     single = (ranks == 1 and not reading.ranks_vary) or launched  # nothing is known of its DataLoader workers
     sure = workload.verified and not workload.condition and not reading.weak and not other and not single
     sure = sure and not (reading.command_perhaps and workload is reading.by_command)
     if reading.by_name and (workload.sure == "never" or (workload.sure == "multi-gpu" and not _has_several(count))):
         sure = False
     return case.need("needed" if sure else "likely")
-
-
-def _is_launched(ran: Ran) -> bool:
-    """Whether a launcher starts a process for each GPU, of which a launch may have one."""
-    return ran.kind == "program" and not _LAUNCHERS.isdisjoint(word.rpartition("/")[2] for word in ran.words[:3])
-
-
-_LAUNCHERS = frozenset({"torchrun", "deepspeed", "accelerate", "torch.distributed.run", "torch.distributed.launch"})
 
 
 def _has_several(count: Count) -> bool:

@@ -730,15 +730,18 @@ def _may_train(words: Sequence[str]) -> bool:
     return words[0].rpartition("/")[2] not in _NO_TRAINERS and _TESTS.isdisjoint(words[:3])
 
 
-_TESTS = frozenset({"unittest", "pytest", "nose2", "tox"})
+TESTERS = frozenset({"pytest", "py.test"})
+"""The program pytest."""
+_TESTS = TESTERS | {"unittest", "nose2", "tox"}
 _NO_TRAINERS = frozenset(
     {"ansible-playbook", "aws", "cp", "curl", "docker", "gcloud", "git", "gsutil", "helm", "kubectl", "mv", "node",
      "npm", "psql", "rm", "rsync", "sbatch", "scp", "sqlite3", "tar", "unzip", "wget"}
 )  # fmt: skip
 _ABOUT_TRAINING = (
-    r"^(?!.*(?:and|then)[_-]?train)(?:analy[sz]e|check|clean|collect|convert|count|create|download|eval|evaluate|export|extract|fetch|gen|generate|get"
-    r"|kill|list|make|merge|monitor|parse|plot|prep|prepare|preprocess|process|serve|show|split|stop|summari[sz]e|sync|test"
-    r"|upload|view|watch)[_-]"
+    r"^(?!.*(?:and|then)[_-]?train)"
+    r"(?:analy[sz]e|check|clean|collect|convert|count|create|download|eval|evaluate|export|extract|fetch|gen|generate"
+    r"|get|kill|list|make|merge|monitor|parse|plot|prep|prepare|preprocess|process|serve|show|split|stop|summari[sz]e"
+    r"|sync|test|upload|view|watch)[_-]"
     r"|[_-](?:data|dataset|list|log|logs|split|tokenizer|vocab|bpe|sentencepiece)\.(?:py|sh)$"
 )
 """What is called after training and does something before or after it."""

@@ -20,6 +20,7 @@ from shmlint.workloads.commands import (
     NO_NAME,
     RUNNERS,
     SHELLS,
+    TESTERS,
     Kind,
     in_container,
     is_python,
@@ -33,7 +34,6 @@ from shmlint.workloads.launchers import python_words, with_processes
 from shmlint.workloads.program import Entry, Program, Ran, RunContext, named
 from shmlint.workloads.python_entries import (
     SERVERS,
-    TESTERS,
     by_installed_name,
     by_python,
     by_server,

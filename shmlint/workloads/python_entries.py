@@ -12,7 +12,7 @@ from itertools import islice
 from shmlint.files.read import normal
 from shmlint.model.need import Step
 from shmlint.model.source import Source
-from shmlint.workloads.commands import MISSING, NO_NAME, is_query, names_other_mode, options
+from shmlint.workloads.commands import MISSING, NO_NAME, TESTERS, is_query, names_other_mode, options
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.program import Entry, RunContext
 
@@ -210,7 +210,6 @@ _PART = r"\$\{[^{}]*\}|\$\w+"
 SERVERS = frozenset(
     {"uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "waitress-serve", "celery", "uwsgi", "flask"}
 )  # fmt: skip
-TESTERS = frozenset({"pytest", "py.test"})
 _SERVED = frozenset({"-A", "--app", "--app-dir", "--chdir"})
 _MODULE = r"[A-Za-z_][\w.]*"
 """A module as Gunicorn serves it: its ``application``."""

@@ -11,12 +11,11 @@ from shmlint.model.launch import Build, Launch, Value
 from shmlint.model.need import Step
 from shmlint.model.source import Source, Span
 from shmlint.workloads.builds import FoundBuild, find_build, on_own_base, read_build
-from shmlint.workloads.commands import is_python, names_training
+from shmlint.workloads.commands import TESTERS, is_python, names_training
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.follow import Follower
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Program, Ran
-from shmlint.workloads.python_entries import TESTERS
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:

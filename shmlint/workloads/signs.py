@@ -161,9 +161,7 @@ _PROCESSES = frozenset(
 def _gives_workers(node: ast.Call) -> bool:
     """Whether a call is given workers, which are not threads, or made to work in several processes."""
     name = dotted(node.func)
-    if name.rpartition(".")[2] == "DataParallel":
-        return False  # PyTorch's, which works in threads of one process
-    if re.search(r"(?i)(?<!joblib\.)\b(?:data_?|model_?)?parallel$", name) is not None:
+    if re.search(r"(?i)(?<!joblib\.)\b(?:data_|model_)?parallel$", name) is not None:
         return not any(keyword.arg == "n_jobs" for keyword in node.keywords)
     if name.rpartition(".")[2].startswith(("add_argument", "query", "ThreadPool")) or name.endswith("uvicorn.run"):
         return False
