@@ -328,11 +328,12 @@ def _changed_to(build: Build, repository: Repository) -> list[str]:
     People begin where they have cloned the repository, so what comes first may be its name.
     """
     before = build.span.source.text[max(0, build.span.start - _BEFORE) : build.span.start]
-    if "cd" not in before:
+    if "cd" not in before and "pushd" not in before:
         return []
     path = ""
     for match in re.finditer(_CHANGES, re.sub(r"\([^()]*\)", "", before.rpartition("```")[2])):
-        path = posixpath.normpath(posixpath.join(path, match[1])) if match[1] != "-" else ""
+        to = match[1] or "-"
+        path = posixpath.normpath(posixpath.join(path, to)) if to != "-" else ""
     parts = path.removeprefix("~/").split("/")
     ends = ("/".join(parts[first:]) for first in range(min(len(parts), _MOST_PARTS)))
     starts = repository.above(build.directory)
@@ -340,7 +341,11 @@ def _changed_to(build: Build, repository: Repository) -> list[str]:
     return [place for place in dict.fromkeys(places) if repository.is_dir(place)]
 
 
-_CHANGES = r"(?m)(?:^|[;&])[ \t]*(?:\$[ \t]+)?cd[ \t]+([\w./~-]+)[ \t]*(?=$|[;&#])"
+_CHANGES = (
+    r"""(?m)(?:^|[;&({"']|\b(?:if|then|else|do)[ \t])[ \t]*(?:\$[ \t]+)?"""
+    r"""(?:(?:cd|pushd)[ \t]+["']?(?:\$[^/\s]*/)?([\w./~-]+)["']?[ \t]*(?=$|[;&#>])|popd\b)"""
+)
+"""A change of directory, from the script's own one or the last one on; commands in parentheses are over."""
 _BEFORE = 600
 """Characters in which a change of directory is looked for."""
 _MOST_PARTS = 3

@@ -18,6 +18,13 @@ from tests.workloads.cases import DOCKERFILE, GPUS, HELPER, LOADER, PYTORCH, SER
         ("docs/start.md", "git clone https://github.com/me/app.git\ncd app/gpu && docker build -t mine .", "needed"),
         ("docs/start.md", "cd ~/app/gpu  # there\ndocker build -t mine -f Dockerfile ..", "needed"),
         ("tools/build.sh", "cd ..\ncd gpu\ndocker build -t mine .", "needed"),
+        ("tools/build.sh", "(cd gpu && docker build -t mine .)", "needed"),
+        ("tools/build.sh", 'cd "$(dirname "$0")/../gpu" && docker build -t mine .', "needed"),
+        ("tools/build.sh", 'cd "${HERE}/gpu"\ndocker build -t mine .', "needed"),
+        ("tools/build.sh", "pushd gpu > /dev/null\ndocker build -t mine .\npopd", "needed"),
+        ("tools/build.sh", "pushd gpu\nmake\npopd\ndocker build -t mine .", "unknown"),
+        ("tools/build.sh", 'sh -c "cd gpu && docker build -t mine ."', "needed"),
+        ("tools/build.sh", "if cd gpu; then docker build -t mine .; fi", "needed"),
         # It is changed back, in a shell of its own, or elsewhere on the page.
         ("tools/build.sh", "cd gpu; make; cd ..\ndocker build -t mine .", "unknown"),
         ("tools/build.sh", "(cd gpu && make)\ndocker build -t mine .", "unknown"),
