@@ -11,7 +11,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.makefile.exported import of_just, of_make
 from shmlint.formats.makefile.just import just_recipes
-from shmlint.formats.makefile.make import make_lines
+from shmlint.formats.makefile.make import make_lines, sure_variables
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_source
 from shmlint.model.reading import NotRead, Reading
@@ -31,25 +31,29 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     if is_justfile(source.path):
         return reading
     stray = outside_commands(source, reading, "it is not in a recipe")
-    return reading._replace(not_read=(*reading.not_read, *stray, *_held(source, reading)))
+    return reading._replace(not_read=(*reading.not_read, *stray, *_held(source, reading, workspace)))
 
 
-def _held(source: Source, reading: Reading) -> Iterator[NotRead]:
-    """Container starts in variables that the makefile does not use."""
+def _held(source: Source, reading: Reading, workspace: Workspace) -> Iterator[NotRead]:
+    """Container starts in variables that the makefile does not use, or whose value is not known where it does."""
     told = {place.span.line for place in reading.not_read}
     used = frozenset(_USED.findall(source.text))
-    for at in lines_with(RUNS, source.text):
-        found = _HELD.match(source.text, at)
-        if found is not None and found[1] not in used:
-            span = Span(source, found.start(2), found.end())
-            if span.line not in told:
-                yield NotRead(span, "no recipe is known to run what the variable holds", "dynamic")
+    held = [found for at in lines_with(RUNS, source.text) if (found := _HELD.match(source.text, at)) is not None]
+    sure = sure_variables(source, workspace) if held else set()
+    for found in held:
+        span = Span(source, found.start(2), found.end())
+        if span.line in told or (found[1] in used and found[1] in sure):
+            continue
+        because = "no recipe is known to run what the variable holds"
+        if found[1] in used:
+            because = f"variable {found[1]} is set in several ways; the commands that begin with it are not read"
+        yield NotRead(span, because, "dynamic")
 
 
 _USED = re.compile(r"\$[({](?:call[ \t]+)?([\w.-]+)")
 _HELD = re.compile(
-    rf"[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?::{{0,3}}|\?)=[ \t]*"
-    rf"((?:sudo[ \t]+)?{ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+-)"
+    rf"(?m)(?:[\w.%/-]+[ \t]*:(?!=))?[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?::{{0,3}}|\?)=[ \t]*"
+    rf"((?:sudo[ \t]+)?{ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)(?=[ \t]+-|[ \t]*$))"
 )
 
 
