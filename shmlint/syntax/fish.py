@@ -23,13 +23,15 @@ _KEYWORD = re.compile(r"(?:if|else|end|for|while|function|begin|switch|case|and|
 _SET = re.compile(r"(?m)(?:^|[;|&(])[ \t]*(?:and[ \t]+|or[ \t]+)?set[ \t]+((?:-\S+[ \t]+)*)(\w+)(\[?)([^\n;#]*)")
 _VALUE = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 _ARGUMENT_NAMES = re.compile(r"(?:-a|--argument-names)(?:[ \t]+|=)(\w+(?:[ \t]+\w+)*)")
-_PLAIN = re.compile(r"""[^\s;|&\\'"$()`]+""")
+_PLAIN = re.compile(r"""(?:[^\s;|&\\'"$()`{]|\{(?!\$))+""")
 _PLAIN_IN_SINGLE = re.compile(r"[^'\\]+")
 _PLAIN_IN_DOUBLE = re.compile(r'[^"\\$`]+')
 """Characters that mean themselves."""
 _COMPLETION = re.compile(r"""complete[ \t](?:[^\n'"\\;|&()$#`]|'[^'\\\n]*'|"[^"\\$\n]*")*+(?=\n|\Z)""")
 """A statement that says how a command is completed. It runs nothing, and completion scripts have hundreds of them."""
 _NAME = re.compile(r"\$+(\w+)(\[[^\]\n]*\])?")
+_BRACED = re.compile(r"\{\$(\w+)(\[[^\]\n]*\])?\}")
+"""A variable in braces, which end its name: ``{$SIZE}g``."""
 
 
 def _lists(text: str) -> Mapping[str, bool | None]:
@@ -76,6 +78,8 @@ class _Translator:
         self.builder = Builder(source)
         self.lists = _lists(source.text)
         self.blocks: list[str] = []
+        self.inside: list[list[str]] = []
+        """The variables of each block that end with it; those of functions are the other shell's own."""
 
     def _peek(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -136,8 +140,11 @@ class _Translator:
             self.builder.put({"and": "true && ", "or": "true || ", "not": "! "}[word])
         elif word == "end":
             block = self.blocks.pop() if self.blocks else ""
+            ended = self.inside.pop() if self.inside else []
             self.builder.put(f";{';' if block == 'switch' else ''} {_BLOCKS.get(block, ':')}")
             self._words(close, depth)
+            # What they were outside is not known here, and neither is whether they were anything.
+            self.builder.put("".join(f"; read {name}" for name in ended))
         else:
             self._opens(word, close, depth)
 
@@ -159,6 +166,7 @@ class _Translator:
             self.builder.put(") ")
         else:
             self.blocks.append(word)
+            self.inside.append([])
             self._head(word, close, depth)
 
     def _head(self, word: str, close: str, depth: int) -> None:
@@ -195,7 +203,10 @@ class _Translator:
             self.builder.put(f"unset {name}")
             self.at = self._end()
         else:
-            local = "function" in self.blocks and re.search(r"(?:^|\s)-(?:-local|\w*l)", flags) is not None
+            inner = re.search(r"(?:^|\s)-(?:-local|\w*l)", flags) is not None
+            local = inner and "function" in self.blocks
+            if inner and self.blocks and self.blocks[-1] != "function" and name not in self.inside[-1]:
+                self.inside[-1].append(name)
             exported = re.search(r"(?:^|\s)-(?:-export|\w*x)", flags) is not None
             kind = ("local -x " if exported else "local ") if local else "export " if exported else ""
             appends = re.search(r"(?:^|\s)-(?:-append|\w*a)", flags) is not None
@@ -247,6 +258,8 @@ class _Translator:
             elif char == "$" and (name := _NAME.match(self.text, self.at)) is not None:
                 ends = self.text[name.end() : name.end() + 1] in ("", *" \t\r\n;|)")
                 self._variable(name, quoted=False, whole=alone and ends)
+            elif char == "{" and (name := _BRACED.match(self.text, self.at)) is not None:
+                self._variable(name, quoted=False, whole=False)
             elif char == "(" or self.text.startswith("$(", self.at):
                 self._substitution(depth)
             elif char in "`)":
@@ -301,9 +314,9 @@ class _Translator:
         self.builder.put("$")
         self._take()
         if depth < _DEPTH:
-            blocks, self.blocks = self.blocks, []
+            outer, self.blocks, self.inside = (self.blocks, self.inside), [], []
             self.statements(")", depth + 1)
-            self.blocks = blocks
+            self.blocks, self.inside = outer
         if self._peek() == ")":
             self._take()
 

@@ -67,10 +67,30 @@ def test_arguments_of_a_function(tmp_path: Path, body: str, calls: list[str], si
         f"{RUN} $OPTIONS IMG\n",
         f"set o (options)\n{RUN} $o IMG\n",
         f"set o --rm\nif test -e x\n  set o --shm-size=8g\nend\n{RUN} $o IMG\n",
+        # A local variable of a block ends with it.
+        f"set s 16g\nbegin\n  set -l s 64m\nend\n{RUN} --shm-size=$s IMG\n",
+        f"for x in a b\n  set -l o --shm-size=16g\nend\n{RUN} $o IMG\n",
+        f"function f\n  set s 16g\n  if true\n    set -l s 64m\n  end\n  {RUN} --shm-size=$s IMG\nend\nf\n",
     ],
 )
 def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> None:
     assert one(tmp_path, text, NAME).effective_shm().decided_by == "unknown"
+
+
+@table(
+    ("text", "size"),
+    [
+        (f"set s 16g\n{RUN} --shm-size={{$s}} IMG\n", "16g"),
+        (f"set n 16\n{RUN} --shm-size={{$n}}g IMG\n", "16g"),
+        (f"set i IMG\n{RUN} --shm-size=8g {{$i}}\n", "8g"),
+        (f"begin\n  set -l s 64m\n  {RUN} --shm-size=$s IMG\nend\n", "64m"),
+        (f"function f\n  set -l s 16g\n  {RUN} --shm-size=$s IMG\nend\nf\n", "16g"),
+    ],
+)
+def test_braces_end_the_name_of_a_variable_and_blocks_have_their_own(tmp_path: Path, text: str, size: str) -> None:
+    launch = one(tmp_path, text, NAME)
+    assert launch.shm is not None and launch.shm.known is not None and launch.shm.text == size
+    assert launch.image is not None and launch.image.known == IMAGE
 
 
 @pytest.mark.parametrize(
