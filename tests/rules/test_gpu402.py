@@ -206,6 +206,41 @@ def test_compose_takes_it(tmp_path: Path, text: str) -> None:
     assert answer is not None, said
 
 
+IN_ORDER = [
+    (("all", "[{count: 1}]"), True),
+    (("all", "[{count: 1}]", "[{device_ids: ['2']}]"), True),
+    (("[{count: 1}]", "all"), False),
+    (("all", "all"), False),
+    (("[{count: 1}]", "[{count: 2}]"), True),
+]
+
+
+def _files(directory: Path, values: tuple[str, ...]) -> dict[str, str]:
+    for old in directory.glob("*.yaml"):
+        old.unlink()
+    return {
+        ("compose.yaml", "compose.override.yaml", "compose.third.yaml")[i]: (
+            f"services:\n  x:\n    image: a\n    gpus: {value}\n" if not i else f"services:\n  x:\n    gpus: {value}\n"
+        )
+        for i, value in enumerate(values)
+    }
+
+
+@table(("values", "taken"), IN_ORDER)
+def test_all_before_a_list_of_another_file(tmp_path: Path, values: tuple[str, ...], taken: bool) -> None:
+    found = findings(tmp_path, _files(tmp_path, values), select=(*THIS, "SHM001"))
+    assert (not found) is taken, found
+
+
+@pytest.mark.compose_judge
+@table(("values", "taken"), IN_ORDER)
+def test_compose_takes_them_in_this_order(tmp_path: Path, values: tuple[str, ...], taken: bool) -> None:
+    files = _files(tmp_path, values)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    assert (compose_answer(tmp_path, list(files))[0] is not None) is taken
+
+
 values = st.sampled_from(["0", "1", '"0"', "'all'", "gpu", "1.5", "true", "~", "2", "all", "-1", "ALL", "x"])
 requests = st.dictionaries(
     st.sampled_from(["capabilities", "count", "device_ids", "driver", "id", "options"]),

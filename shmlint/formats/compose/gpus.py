@@ -85,7 +85,16 @@ def _as_compose_wants(given: Tree | None, *, deploy: bool) -> bool:
         return not deploy and (given.text == "all" or bool(given.interpolated.unset))
     if not isinstance(given, Listing):
         return False
-    return all(isinstance(item, Branch) and _is_request(item, deploy=deploy) for item in items_of(given))
+    items = [*items_of(given)][not deploy and starts_with_all(given) :]
+    return all(isinstance(item, Branch) and _is_request(item, deploy=deploy) for item in items)
+
+
+def starts_with_all(gpus: Listing) -> bool:
+    """Whether the first file says ``gpus: all`` and a later one adds a list, which Compose takes in this order only."""
+    first: Tree = gpus
+    while isinstance(first, Listing) and first.parts:
+        first = first.parts[0]
+    return isinstance(first, Leaf) and first.text == "all"
 
 
 def _is_request(item: Branch, *, deploy: bool) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from shmlint.formats.compose.gpus import starts_with_all
 from shmlint.formats.compose.places import stray_requests
 from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, quoted_like
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
@@ -48,6 +49,8 @@ def find(service: Branch) -> Iterator[GpuFault]:
     else:
         alone = isinstance(gpus, Listing) and len(gpus.items) == 1
         for i, item in enumerate(items_of(gpus)):
+            if not i and isinstance(gpus, Listing) and starts_with_all(gpus):
+                continue
             if isinstance(item, Leaf) and alone and item.text.lower() in ("all", "-1"):
                 changes = _replaced(gpus, "all", f"`gpus: {item.text}`") if isinstance(gpus, Listing) else ()
                 yield _fault(item.span, "type", "gpus", f"`gpus: [{item.written}]` is not a list of requests", changes)
