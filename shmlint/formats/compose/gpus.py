@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from shmlint.docker import gpus as gpu_requests
 from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, GenericResource, Request, Runtime
-from shmlint.formats.compose.places import DEVICES, GENERIC, stray_requests
+from shmlint.formats.compose.places import DEVICES, GENERIC, starts_with_all, stray_requests
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.formats.compose.values import unset
 from shmlint.model.launch import GpuRequest, Unknown, Value
@@ -87,14 +87,6 @@ def _as_compose_wants(given: Tree | None, *, deploy: bool) -> bool:
         return False
     items = [*items_of(given)][not deploy and starts_with_all(given) :]
     return all(isinstance(item, Branch) and _is_request(item, deploy=deploy) for item in items)
-
-
-def starts_with_all(gpus: Listing) -> bool:
-    """Whether the first file says ``gpus: all`` and a later one adds a list, which Compose takes in this order only."""
-    first: Tree = gpus
-    while isinstance(first, Listing) and first.parts:
-        first = first.parts[0]
-    return isinstance(first, Leaf) and first.text == "all"
 
 
 def _is_request(item: Branch, *, deploy: bool) -> bool:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shmlint.formats.compose.gpus import starts_with_all
-from shmlint.formats.compose.places import stray_requests
+from shmlint.formats.compose.places import starts_with_all, stray_requests
 from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, quoted_like
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.model.launch import Change, GpuFault, GpuFaultKind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.formats.compose.tree import Branch, Entry, Removed, Tree, items_of
+from shmlint.formats.compose.tree import Branch, Entry, Leaf, Listing, Removed, Tree, items_of
 
 DEVICES = ("deploy", "resources", "reservations", "devices")
 GENERIC = ("deploy", "resources", "reservations", "generic_resources")
@@ -59,3 +59,11 @@ def stray_requests(tree: Branch) -> Iterator[tuple[Entry, str]]:
                 held = held.get("devices") if isinstance(held, Branch) else None
             if held is not None and not isinstance(held, Removed):
                 yield entry, ".".join((*path, name))
+
+
+def starts_with_all(gpus: Listing) -> bool:
+    """Whether the first file says ``gpus: all`` and a later one adds a list, which Compose takes in this order only."""
+    first: Tree = gpus
+    while isinstance(first, Listing) and first.parts:
+        first = first.parts[0]
+    return isinstance(first, Leaf) and first.text == "all"
