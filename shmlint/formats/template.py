@@ -1,4 +1,4 @@
-"""Templates of manifests and compose files (``deploy.yaml.j2``): they are seen, and reported as not read."""
+"""Templates of manifests, scripts and compose files (``deploy.yaml.j2``): they are seen, and reported as not read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
+from shmlint.syntax.template import statement
 
 RENDERED = "shmlint reads the file that it renders to"
 
@@ -23,6 +24,12 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 def whole(source: Source, at: int = 0, because: str = f"it is a template; {RENDERED}") -> NotRead:
     """A template that is not read, with the offset of what shows that it is one."""
     return NotRead(Span(source, at, at), because, "template", whole=True)
+
+
+def unnamed(source: Source) -> Reading | None:
+    """A file of another format that is a template by its statements (``{% if gpu %}``); None where it is none."""
+    at = statement(source.text)
+    return Reading(not_read=(whole(source, at),)) if at is not None else None
 
 
 def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:

@@ -35,6 +35,8 @@ def ci(one: str) -> str:
          "node {\n" + "".join(f'  sh "{command}"\n' for command in commands("${params.some}")) + "}\n"),
         ("Taskfile.yml", "{{.SOME}}", "version: 3\ntasks:\n  a:\n    cmds:\n"
          + "".join(f"      - '{command}'\n" for command in commands("{{.SOME}}"))),
+        ("a.sh", "{{ some }}", "".join(f"{command}\n" for command in commands("{{ some }}"))),
+        ("a.sh", "{{ some | default('x') }}", "".join(f"{c}\n" for c in commands("{{ some | default('x') }}"))),
         ("a.service", "%i", "[Service]\n" + "".join(f"ExecStart=/usr/bin/{c}\n" for c in commands("%i"))),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shmlint.formats.ci.expressions import shell_text, why_unknown
+from shmlint.formats.expressions import shell_text, why_unknown
 from shmlint.formats.shell.create import created, option_words
 from shmlint.formats.shell.gpus import never_written_with
 from shmlint.formats.shell.run import named

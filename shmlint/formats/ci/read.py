@@ -15,11 +15,11 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.ci.containers import containers, job_names
-from shmlint.formats.ci.expressions import shell_text, with_expressions, written_in
 from shmlint.formats.ci.images import built
 from shmlint.formats.ci.steps import with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import around, names_for_options, unsure_names, within
+from shmlint.formats.expressions import shell_text, with_expressions, written_in
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_part
 from shmlint.formats.shell.run import read_launch

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shmlint.formats.ci.expressions import EXPRESSION
+from shmlint.formats.expressions import EXPRESSION
 from shmlint.model.launch import Bind, Launch, Unknown, Value
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_text import mentions_engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shmlint.formats.ci.expressions import with_variables, without_placeholders
+from shmlint.formats.expressions import with_variables, without_placeholders
 from shmlint.formats.shell.run import launches
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source, Span

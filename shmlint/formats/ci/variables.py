@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shmlint.formats.ci.expressions import options_among
+from shmlint.formats.expressions import options_among
 from shmlint.syntax.shell_variables import ANY, Environment, may_set, set_to_options
 from shmlint.syntax.yaml import Alias, MappingNode, Node, Scalar, SequenceNode
 

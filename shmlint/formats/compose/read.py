@@ -28,12 +28,14 @@ from shmlint.formats.compose.project import Project
 from shmlint.formats.compose.service import built_images, read_project
 from shmlint.formats.compose.shape import check, unknown_keys
 from shmlint.formats.compose.tree import Branch, Layer, Tree
+from shmlint.formats.template import whole
 from shmlint.model.launch import Build, Combination, Launch, Unknown
-from shmlint.model.reading import Reading
+from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source
-from shmlint.syntax.yaml import YamlError
+from shmlint.syntax.template import PLACEHOLDER, statement
+from shmlint.syntax.yaml import MappingNode, YamlError
 from shmlint.syntax.yaml_read import parse_part, read_documents
 
 _PART = "the file it comes from must set its image and may set shm_size"
@@ -46,19 +48,8 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     """Every service of the projects that the given compose files take part in."""
     launches: list[Launch] = []
     builds: list[Build] = []
-    problems: list[Problem] = []
     wanted = [normal(path) for path in paths]
-    readable: list[str] = []
-    for path in wanted:
-        try:
-            documents = read_documents(path, workspace)
-        except Unreadable as error:
-            problems.append(error.problem)
-            continue
-        faults = list(check(path, documents, workspace))
-        problems += faults
-        if documents and not any(fault.kind == "wrong-file" for fault in faults):
-            readable.append(path)
+    readable, problems, templates = _readable(wanted, workspace)
 
     seen_problems = {problem.key for problem in problems}
     combinations = list(_combinations(readable, workspace, settings))
@@ -98,7 +89,46 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         ]
         launches += own
         builds += (build for launch in own for build in built_images(launch, project, workspace))
-    return Reading(tuple(launches), tuple(problems), tuple(builds))
+    return Reading(tuple(launches), tuple(problems), tuple(builds), tuple(templates))
+
+
+def _readable(wanted: Sequence[str], workspace: Workspace) -> tuple[list[str], list[Problem], list[NotRead]]:
+    """The files that hold a Compose file, what is wrong with the others and with them, and those that are templates."""
+    readable: list[str] = []
+    problems: list[Problem] = []
+    templates: list[NotRead] = []
+    for path in wanted:
+        try:
+            if (template := _as_template(path, workspace)) is not None:
+                templates.append(template)
+                continue
+            documents = read_documents(path, workspace)
+        except Unreadable as error:
+            problems.append(error.problem)
+            continue
+        faults = list(check(path, documents, workspace))
+        problems += faults
+        if documents and not any(fault.kind == "wrong-file" for fault in faults):
+            readable.append(path)
+    return readable, problems, templates
+
+
+def _as_template(path: str, workspace: Workspace) -> NotRead | None:
+    """A file that is a template, though its name does not say so; None where it is none.
+
+    Raises Unreadable where the file cannot be read as text.
+    """
+    source = workspace.source(path)
+    at = statement(source.text)
+    if at is None and (found := PLACEHOLDER.search(source.text)) is not None:
+        try:
+            documents = read_documents(path, workspace)
+        except Unreadable:
+            at = found.start()
+        else:  # `shm_size: {{ size }}` is a mapping as the key of a mapping
+            keys = (key for document in documents for key in document.odd_keys if isinstance(key, MappingNode))
+            at = next((key.start for key in keys), None)
+    return whole(source, at) if at is not None else None
 
 
 def _only_in_swarm(deploy: Tree | None) -> bool:

@@ -15,7 +15,9 @@ def unset(leaf: Leaf) -> str:
     names = leaf.interpolated.unset
     if not names:
         return ""
-    return f"variable {names[0]} is not set here" if names[0] != leaf.written else "its variables cannot be read"
+    if names[0] != leaf.written:
+        return f"variable {names[0]} is not set here"
+    return "a template fills it in" if "{{" in names[0] else "its variables cannot be read"
 
 
 def text_value(leaf: Leaf | None) -> Value[str] | None:

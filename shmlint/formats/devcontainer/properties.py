@@ -5,11 +5,14 @@ from __future__ import annotations
 from shmlint.docker.gpus import HostRequirement
 from shmlint.model.source import Span
 from shmlint.syntax.json import Json
+from shmlint.syntax.template import PLACEHOLDER
 from shmlint.syntax.word import Cause, Word
 
 
 def cause(text: str) -> Cause | None:
     """Why a text is not fully known: a variable depends on the host, or on who uses the template."""
+    if (found := PLACEHOLDER.search(text)) is not None:
+        return Cause("named placeholder", found[0], "a template's placeholder")
     _, variable, rest = text.partition("${")
     return Cause("unset placeholder", f"${{{rest.partition('}')[0]}}}") if variable else None
 
@@ -22,7 +25,7 @@ def why_unknown(text: str) -> str:
 
 def as_word(value: Json) -> Word:
     """A string as an argument. One that starts with a variable may become any option."""
-    whole = value.text.startswith("${")
+    whole = value.text.startswith(("${", "{{"))
     return Word(value.text, value.inside, cause(value.text), maybe_many=whole, options=whole, offsets=value.offsets)
 
 

@@ -9,6 +9,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.devcontainer.container import container_launch
 from shmlint.formats.devcontainer.service import service_launch
+from shmlint.formats.template import unnamed
 from shmlint.model.launch import ReadOnly
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
@@ -22,6 +23,8 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 
 def _read(source: Source, workspace: Workspace) -> Reading:
+    if (template := unnamed(source)) is not None:
+        return template
     root, faults = parse(source)
     if root is None:
         return Reading(problems=tuple(faults))

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from shmlint.docker.engines import find_docker, skip_to_engine
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
+from shmlint.formats.expressions import with_expressions, with_variables, written_in
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.callers import given_by_callers
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.run import read_launch, tied
+from shmlint.formats.template import unnamed
 from shmlint.model.launch import ENGINES, Launch
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.settings import Settings
@@ -20,6 +23,7 @@ from shmlint.model.source import BOM, Source, Span
 from shmlint.syntax.shell import Command, engine_commands
 from shmlint.syntax.shell_repair import repaired
 from shmlint.syntax.shell_text import ENGINE, RUNS, ShellText, lines_with, mentions_engine, whole
+from shmlint.syntax.template import PLACEHOLDER
 from shmlint.syntax.word import TALKERS, Word
 
 Parts = Callable[[Source], Iterable[Part]]
@@ -29,11 +33,19 @@ Parts = Callable[[Source], Iterable[Part]]
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The ``docker run`` commands of scripts."""
 
-    def called(source: Source) -> Iterator[Part]:
-        given = given_by_callers(source, workspace)
-        return (part._replace(given=given) for part in parts(source))
+    return read_each(paths, workspace, partial(_read_script, workspace=workspace))
 
-    return read_parts(paths, workspace, called)
+
+def _read_script(source: Source, workspace: Workspace) -> Reading:
+    if not mentions_engine(source.text):
+        return Reading()
+    template = unnamed(source)
+    if template is not None and "<<" not in source.text[: template.not_read[0].span.start]:  # no here-document's text
+        return template
+    given = given_by_callers(source, workspace)
+    reading = read_source(source, (part._replace(given=given) for part in parts(source)))
+    written = written_in(source)
+    return reading._replace(launches=tuple(with_expressions(launch, written) for launch in reading.launches))
 
 
 def read_parts(paths: Sequence[str], workspace: Workspace, parts_of: Parts) -> Reading:
@@ -169,6 +181,7 @@ def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
 
 
 def parts(source: Source) -> Iterator[Part]:
-    """A script as one part."""
+    """A script as one part. Placeholders in it are for a tool that makes the script of it."""
     start = len(BOM) if source.text.startswith(BOM) else 0
-    yield Part(whole(source, start, len(source.text)))
+    text = whole(source, start, len(source.text))
+    yield Part(with_variables(text, PLACEHOLDER) if PLACEHOLDER.search(source.text) is not None else text)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from shmlint.model.launch import Unknown
 from tests.formats.ci.workflows import IMAGE, after_fix, launches, steps
 
 
@@ -35,3 +36,13 @@ def test_expressions(tmp_path: Path, command: str, undecided: bool) -> None:
     assert launch.image is not None and launch.image.span.text in (IMAGE, "${{ env.IMAGE }}")
     if "env.IMAGE" in command:
         assert launch.image.text == "${{ env.IMAGE }}" and launch.image.because
+
+
+@pytest.mark.parametrize("quote", ["", "'", '"'])
+def test_an_expression_is_not_known_in_any_quotes(tmp_path: Path, quote: str) -> None:
+    one = f"{quote}${{{{ matrix.x }}}}{quote}"
+    command = f"docker run --gpus {one} --shm-size={one} {IMAGE} torchrun --nproc_per_node={one} train.py"
+    text = steps(f"      - run: |\n          {command}\n")
+    (launch,) = launches(tmp_path, text)
+    assert launch.gpu.invalid == ()
+    assert launch.shm is not None and isinstance(launch.shm.value, Unknown)

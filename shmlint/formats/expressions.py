@@ -1,4 +1,4 @@
-"""Scripts with the expressions of a CI system in them, such as ``${{ matrix.gpu }}``."""
+"""Scripts with expressions in them that something else replaces first: ``${{ matrix.gpu }}``, ``{{ shm_size }}``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator
 from shmlint.formats.shell.run import with_texts
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source
-from shmlint.syntax.shell_text import ShellText, not_set
+from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN_BRACE, ShellText, not_set, restore
 from shmlint.syntax.word import Cause
 from shmlint.syntax.yaml import Scalar
 from shmlint.syntax.yaml_text import scalar_text
@@ -25,9 +25,9 @@ def shell_text(node: Scalar, source: Source) -> ShellText:
     return with_variables(scalar_text(node, source))
 
 
-def with_variables(text: ShellText) -> ShellText:
+def with_variables(text: ShellText, pattern: re.Pattern[str] = _EXPRESSION) -> ShellText:
     """A text with its expressions as variables of the same length, which no script sets."""
-    return text._replace(text=_replaced(_EXPRESSION, _as_variable, text.text), unset=_unset)
+    return text._replace(text=_replaced(pattern, _as_variable, text.text), unset=_unset)
 
 
 def without_placeholders(line: str) -> str:
@@ -56,17 +56,19 @@ def _closed(text: str) -> int:
 
 
 def _as_variable(match: re.Match[str]) -> str:
-    """``${{ matrix.gpu }}`` as a variable."""
+    """``${{ matrix.gpu }}`` as a variable; between single quotes the shell would take one for text."""
     written = match[0]
     name = re.sub(r"\W", "_", written[3:-1])
-    return f"${{_{name}}}" if name else "_" * len(written)
+    quoted = match.string.count("'", match.string.rfind("\n", 0, match.start()) + 1, match.start()) % 2 == 1
+    before, after = (OPEN_BRACE, CLOSE_BRACE) if quoted else ("{", "}")
+    return f"${before}_{name}{after}" if name else "_" * len(written)
 
 
 def options_among(text: str, names: Collection[str]) -> Iterator[str]:
     """The variables for expressions that are nothing but one of the ``names``: ``${{ matrix.gpu }}``."""
     for found in _EXPRESSION.finditer(text, 0, _closed(text)):
         if found[0].strip("${}<> \t").rpartition(".")[2] in names:
-            yield _as_variable(found).strip("${}")
+            yield restore(_as_variable(found)).strip("${}")
 
 
 def _unset(name: str) -> Cause:
@@ -77,7 +79,7 @@ def _unset(name: str) -> Cause:
 def written_in(source: Source) -> Callable[[str], str]:
     """Puts the expressions of a file in the place of the variables that they were read as."""
     found = _EXPRESSION.finditer(source.text, 0, _closed(source.text))
-    names = {_as_variable(match): match[0] for match in found}
+    names = {restore(_as_variable(match)): match[0] for match in found}
 
     def written(text: str) -> str:
         return re.sub(r"\$\{_\w*_\}", lambda found: names.get(found[0], found[0]), text) if "${_" in text else text

@@ -1,0 +1,21 @@
+"""What the templates of Jinja, cookiecutter and the like hold, in files whose names do not say that they are some."""
+
+from __future__ import annotations
+
+import re
+
+PLACEHOLDER = re.compile(
+    r"(?<![$\\])\{\{-?[ \t]*(?!(?:end|else|range|with|if|json|len|print\w*|index|slice|join)\b)[A-Za-z_][^{}\n]*\}\}"
+)
+"""What is replaced by a value: ``{{ shm_size | default("8g") }}``. Go's templates name what they are given with a dot,
+and are mostly for the program that gets them: ``--format "{{.State}}"``. ``${{ x }}`` is of CI systems."""
+
+_STATEMENT = re.compile(
+    r"^[ \t]*(?:(?:#|//)[ \t]*)?\{%[-+]?[ \t]*(?:if|for|set|raw|block|macro|include|import|from|extends|with)\b", re.M
+)
+
+
+def statement(text: str) -> int | None:
+    """The offset of the first statement that may leave out or repeat lines; None where there is none."""
+    found = _STATEMENT.search(text) if "{%" in text else None
+    return found.start() if found is not None else None
