@@ -525,3 +525,14 @@ def is_replaced(launch: Launch, by: Span) -> bool:
     if launch.kind != "compose-service" or size.path not in files or by.path not in files:
         return False
     return files.index(by.path) > files.index(size.path)
+
+
+def deciding_mount(mounts: Sequence[Mount]) -> Mount:
+    """Of several mounts on /dev/shm and /dev the one that gives a container its /dev/shm."""
+    return next((mount for mount in reversed(mounts) if mount.target == "/dev/shm"), mounts[-1])
+
+
+def mounts_hosts_shm(launch: Launch) -> bool:
+    """Whether the mount that gives a launch its /dev/shm is of the host's own."""
+    mount = deciding_mount(launch.mounts) if launch.mounts else None
+    return mount is not None and mount.type == "bind" and mount.source == mount.target

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence, Finding, Reason
-from shmlint.model.launch import Launch, is_replaced
+from shmlint.model.launch import Launch, deciding_mount, is_replaced, mounts_hosts_shm
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.wording import gpu_evidence
@@ -20,9 +20,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     if size is not None and not size.bytes:
         return
-    mount = next((m for m in reversed(launch.mounts) if m.target == "/dev/shm"), launch.mounts[-1])
-    if is_replaced(launch, mount.span):
-        return
+    mount = deciding_mount(launch.mounts)
+    if is_replaced(launch, mount.span) or (launch.ipc and launch.ipc.known == "host" and mounts_hosts_shm(launch)):
+        return  # with the host's IPC namespace it is there anyway, and SHM204 reports the size
     tmpfs = mount.size if isinstance(mount.size, int) else 0
     if mount.type == "tmpfs":
         given = human(tmpfs) if tmpfs else "half of the host's memory"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 PLACEHOLDER = re.compile(
-    r"\{\{(?<![$\\].{2})-?[ \t]*(?!(?:end|else|range|with|if|json|len|print\w*|index|slice|join)\b)[A-Za-z_][^{}\n]*\}\}"
+    r"\{\{(?<![$\\].{2})-?[ \t]*(?!(?:end|else|range|with|if|json|len|print\w*|index|slice|join)\b)"
+    r"[A-Za-z_][^{}\n]*\}\}"
 )
 """What is replaced by a value: ``{{ shm_size | default("8g") }}``. Go's templates name what they are given with a dot,
 and are mostly for the program that gets them: ``--format "{{.State}}"``. ``${{ x }}`` is of CI systems."""

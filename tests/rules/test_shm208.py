@@ -37,5 +37,9 @@ test_a_size_that_does_not_count = overridden_test(
         (("volumes: ['/dev/shm:/dev/shm']", "shm_size: 0"), []),
         (("volumes: ['/dev/shm:/dev/shm']",), []),
         (("volumes: ['/data:/data']", "shm_size: 8gb"), []),
+        # The one that decides is named, and once.
+        (("volumes: ['/dev/shm:/dev/shm']", "ipc: host", "shm_size: 8gb"), ["SHM204"]),
+        (("volumes: ['data:/dev/shm']", "ipc: host", "shm_size: 8gb"), ["SHM208"]),
+        (("tmpfs: /dev/shm", "ipc: host", "shm_size: 8gb"), ["SHM208"]),
     ]
 )
