@@ -11,7 +11,7 @@ from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.template import statement
+from shmlint.syntax.template import statements
 
 RENDERED = "shmlint reads the file that it renders to"
 
@@ -28,7 +28,7 @@ def whole(source: Source, at: int = 0, because: str = f"it is a template; {RENDE
 
 def unnamed(source: Source) -> Reading | None:
     """A file of another format that is a template by its statements (``{% if gpu %}``); None where it is none."""
-    at = statement(source.text)
+    at = next(statements(source.text), None)
     return Reading(not_read=(whole(source, at),)) if at is not None else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 PLACEHOLDER = re.compile(
     r"\{\{(?<![$\\].{2})-?[ \t]*(?!(?:end|else|range|with|if|json|len|print\w*|index|slice|join)\b)"
@@ -16,7 +17,6 @@ _STATEMENT = re.compile(
 )
 
 
-def statement(text: str) -> int | None:
-    """The offset of the first statement that may leave out or repeat lines; None where there is none."""
-    found = _STATEMENT.search(text) if "{%" in text else None
-    return found.start() if found is not None else None
+def statements(text: str) -> Iterator[int]:
+    """The offsets of statements at the start of lines, which may leave out lines or repeat them."""
+    return (found.start() for found in _STATEMENT.finditer(text)) if "{%" in text else iter(())

@@ -67,6 +67,12 @@ def test_a_template_with_statements_is_told_and_not_read(tmp_path: Path, path: s
     assert told == [(path, line, "template", True)]
 
 
+def test_a_template_in_a_text_of_a_compose_file_is_for_others(tmp_path: Path) -> None:
+    chat = "configs:\n  chat:\n    content: |\n      {% for message in messages %}\n      {{ message }}\n"
+    started = project.run(tmp_path, {"compose.yaml": SERVICE + chat})
+    assert [(finding.rule, finding.severity) for finding in started.findings] == [("SHM101", "error")]
+
+
 @table(
     "text",
     [

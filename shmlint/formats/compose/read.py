@@ -27,15 +27,14 @@ from shmlint.formats.compose.load import load_project, read_document
 from shmlint.formats.compose.project import Project
 from shmlint.formats.compose.service import built_images, read_project
 from shmlint.formats.compose.shape import check, unknown_keys
+from shmlint.formats.compose.templates import as_template
 from shmlint.formats.compose.tree import Branch, Layer, Tree
-from shmlint.formats.template import whole
 from shmlint.model.launch import Build, Combination, Launch, Unknown
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source
-from shmlint.syntax.template import PLACEHOLDER, statement
-from shmlint.syntax.yaml import MappingNode, YamlError
+from shmlint.syntax.yaml import YamlError
 from shmlint.syntax.yaml_read import parse_part, read_documents
 
 _PART = "the file it comes from must set its image and may set shm_size"
@@ -99,7 +98,7 @@ def _readable(wanted: Sequence[str], workspace: Workspace) -> tuple[list[str], l
     templates: list[NotRead] = []
     for path in wanted:
         try:
-            if (template := _as_template(path, workspace)) is not None:
+            if (template := as_template(path, workspace)) is not None:
                 templates.append(template)
                 continue
             documents = read_documents(path, workspace)
@@ -111,24 +110,6 @@ def _readable(wanted: Sequence[str], workspace: Workspace) -> tuple[list[str], l
         if documents and not any(fault.kind == "wrong-file" for fault in faults):
             readable.append(path)
     return readable, problems, templates
-
-
-def _as_template(path: str, workspace: Workspace) -> NotRead | None:
-    """A file that is a template, though its name does not say so; None where it is none.
-
-    Raises Unreadable where the file cannot be read as text.
-    """
-    source = workspace.source(path)
-    at = statement(source.text)
-    if at is None and (found := PLACEHOLDER.search(source.text)) is not None:
-        try:
-            documents = read_documents(path, workspace)
-        except Unreadable:
-            at = found.start()
-        else:  # `shm_size: {{ size }}` is a mapping as the key of a mapping
-            keys = (key for document in documents for key in document.odd_keys if isinstance(key, MappingNode))
-            at = next((key.start for key in keys), None)
-    return whole(source, at) if at is not None else None
 
 
 def _only_in_swarm(deploy: Tree | None) -> bool:
