@@ -495,7 +495,7 @@ _TO_A_SERVER = r"-|(?!\.|bin/|scripts?/)[\w.-]+/[\w.-]+$(?<!\.sh)(?<!\.py)"
 
 def _says_all(words: Sequence[str], launch: Launch) -> bool:
     """Whether a command says all that its program is told: what is not known are values of its options, alone."""
-    unknown = [at for at, word in enumerate(words) if re.search(r"[$`]", word) is not None]
+    unknown = [at for at, word in enumerate(words) if re.search(_UNKNOWN, word) is not None]
     if any(not _is_value(words, at) for at in unknown) or any(re.match(r"--config(?:=|$)", word) for word in words):
         return False
     entrypoint, command = launch.entrypoint, launch.command
@@ -513,7 +513,12 @@ def _is_value(words: Sequence[str], at: int) -> bool:
     return re.search(_OF_OPTIONS, value) is None
 
 
-_OF_OPTIONS = r"(?i)\$\{?[@*]|\[[@*]\]|`|\$\(|\$\{?\w*(?:arg|opt|flag|param|extra|cmd|command|config|more)"
+_UNKNOWN = r"[$`]|<[A-Za-z][^<>]*>|\{\{|\{\w+\}|^\["
+"""Variables, what a command prints, and the placeholders of pages and templates."""
+_OF_OPTIONS = (
+    r"(?i)\$\{?[@*]|\[[@*]\]|`|\$\(|\$\{?\w*(?:arg|opt|flag|param|extra|cmd|command|config|more)"
+    r"|[<{][^<>{}]*(?:arg|opt|flag|param|extra|command|more|other)|^\["
+)
 """What stands for options, by its form or its name."""
 
 

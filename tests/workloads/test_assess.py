@@ -44,6 +44,7 @@ def launch(
     memory: int | None = None,
     written: str | None = None,
     private: bool = False,
+    because: str = "",
 ) -> Launch:
     words = command.split() if isinstance(command, str) else command
     text = written or " ".join(words or ())
@@ -51,7 +52,7 @@ def launch(
         "compose-service", "x", SPAN, SPAN, Words("service `x`", "shm_size"), ReadOnly(),
         image=value(image),
         base_images=(Value(base, SPAN, base),) if base else (),
-        command=Value(tuple(words), SPAN, text, private=private) if words is not None else None,
+        command=Value(tuple(words), SPAN, text, because, private) if words is not None else None,
         entrypoint=Value(tuple(entrypoint), SPAN, " ".join(entrypoint)) if entrypoint else None,
         gpu=GpuRequest(True, "nvidia", count),
         environment={k: Value(v, SPAN, str(v)) for k, v in (env or {}).items()},
@@ -654,6 +655,14 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("a model by its name alone", launch("vllm/vllm-openai", "google/gemma --max-num-seqs 10"), "not-needed"),
     ("a program of its own", launch("vllm/vllm-openai", "./serve.sh --max-num-seqs 10"), "likely"),
     ("values that are not known", launch("vllm/vllm-openai", "--model $MODEL --port=${PORT:-80}"), "not-needed"),
+    ("a placeholder of a page",
+     launch("vllm/vllm-openai", "--model <org>/<model>", because="a placeholder"), "not-needed"),
+    ("a placeholder of a template",
+     launch("vllm/vllm-openai", "--model {model}", because="a placeholder"), "not-needed"),
+    ("a placeholder for options",
+     launch("vllm/vllm-openai", "--model a/b [OPTIONS]", because="a placeholder"), "likely"),
+    ("a placeholder that may hold options",
+     launch("vllm/vllm-openai", ["--model", "<model and more>"], because="a placeholder"), "likely"),
     ("options that are not known", launch("vllm/vllm-openai", "--model m $EXTRA_ARGS"), "likely"),
     ("what may be options", launch("vllm/vllm-openai", "--model m --trust-remote-code $MORE_ARGS"), "likely"),
     ("all that a script is given", launch("vllm/vllm-openai", "--model m $@"), "likely"),
