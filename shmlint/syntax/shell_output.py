@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,9 @@ from shmlint.syntax.word import TALKERS, Word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+Arguments = Callable[[Sequence["Node"]], list[Word]]
+"""How the words of a command are read."""
 
 RUNNERS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ssh", "su", "sudo", "tee", "srun", "pdsh", "at", "batch"})
 """Commands that run the here-document they are given, or write it where it is run."""
@@ -84,6 +87,73 @@ _KEEPS = frozenset(
     {"mapfile", "readarray", "head", "tail", "less", "more", "mail", "gh", "jq", "tr", "sort", "wall", "curl"}
 )
 """Programs that print a text, or send it to a person."""
+
+
+def printed(tree: Tree, statement: Node, arguments: Arguments) -> tuple[str, ...]:
+    """What a statement may print, each text by itself, where ``echo`` prints all of it; empty where that is not known.
+
+    ``[ -t 0 ] && echo -it``, ``if has_gpu; then echo "--gpus all"; fi``: what they ask prints nothing.
+    """
+    if statement.type == "command":
+        return _by_command(tree, statement, arguments)
+    if statement.type == "list" and len(statement.named_children) == 2:
+        first, second = statement.named_children
+        then = printed(tree, second, arguments)
+        if not then:
+            return ()
+        either = any(child.type == "||" for child in statement.children)
+        before = printed(tree, first, arguments) if either else ()
+        if before:
+            return tuple(dict.fromkeys((*filter(None, before), *then)))  # the first printed, or the second does
+        return ("", *then) if _is_silent(tree, first) else ()
+    if statement.type == "if_statement":
+        return _by_branches(tree, statement, arguments)
+    return ()
+
+
+def _by_command(tree: Tree, command: Node, arguments: Arguments) -> tuple[str, ...]:
+    if tree.raw(command.named_children[0]) not in PRINTERS:
+        return ()
+    words = arguments(command.named_children)
+    if any(word.unknown for word in words[1:]):
+        return ()
+    texts = [word.text for word in plainly_printed(words)]
+    return (" ".join(texts),) if texts else ()
+
+
+def _by_branches(tree: Tree, statement: Node, arguments: Arguments) -> tuple[str, ...]:
+    """What the branches of an ``if`` print; without ``else`` it may be nothing."""
+    found: list[str] = []
+    branches = [child for child in statement.named_children if child.type in ("elif_clause", "else_clause")]
+    own = [child for child in statement.named_children if child not in branches]
+    groups = [own, *(branch.named_children for branch in branches)]
+    for branch, parts in zip((statement, *branches), groups, strict=True):
+        asked = 0 if branch.type == "else_clause" else 1
+        if len(parts) != asked + 1 or not all(_is_silent(tree, part) for part in parts[:asked]):
+            return ()
+        texts = printed(tree, parts[asked], arguments)
+        if not texts:
+            return ()
+        found += texts
+    return tuple(dict.fromkeys(found if branches and branches[-1].type == "else_clause" else ["", *found]))
+
+
+def _is_silent(tree: Tree, node: Node) -> bool:
+    """Whether a command that is asked prints nothing: a test, one whose output is thrown away, one called so."""
+    if node.type in ("test_command", "negated_command") or _THROWN_AWAY.search(tree.raw(node)) is not None:
+        return True
+    if node.type == "list":
+        return all(_is_silent(tree, child) for child in node.named_children)
+    if node.type == "pipeline":
+        return _is_silent(tree, node.named_children[-1])
+    return node.type == "command" and _ASKS.match(tree.raw(node)) is not None
+
+
+_THROWN_AWAY = re.compile(r"(?:&>>?|(?<![2-9])>>?&?)[ \t]*/dev/null")
+_ASKS = re.compile(
+    r"(?:\[|test\b|tty -s|grep -\w*q|(?:\w+_)?(?:has|have|is|exists?|check|need|use)(?:_\w+)?(?=[ \t]|$))"
+)
+"""Tests, and programs or functions that are called as if they were some."""
 
 
 def plainly_printed(words: Sequence[Word]) -> Sequence[Word]:

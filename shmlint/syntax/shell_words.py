@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.model.source import Span
-from shmlint.syntax.shell_output import PRINTERS, plainly_printed
+from shmlint.syntax.shell_output import PRINTERS, plainly_printed, printed
 from shmlint.syntax.shell_text import has_placeholder, place, restore
 from shmlint.syntax.shell_tree import Tree
 from shmlint.syntax.shell_variables import (
@@ -334,8 +334,13 @@ class WordReader:
         if body is not None:
             self._document(buffer, *body)
             return
-        buffer.options = buffer.options or (not buffer.chars and self._prints_options(node))
-        buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("output"), not quoted)
+        statement = node.named_children[0] if len(node.named_children) == 1 else None
+        values = printed(self.tree, statement, self.arguments) if statement is not None else ()
+        whole = not buffer.chars
+        buffer.options = buffer.options or (whole and (self._prints_options(node) or _are_options(values)))
+        buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("output", values=values), not quoted)
+        if whole and values:
+            buffer.harmless = all(map(_is_harmless, values))
 
     def _prints_options(self, node: Node) -> bool:
         """Whether what ``$(echo …)`` gives begins with an option."""
@@ -540,7 +545,8 @@ class WordReader:
                 buffer.extend(then, splits=not quoted)
             return
         whole = not buffer.chars
-        buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("tested"), not quoted)
+        values = ("".join(then.chars), "") if not then.unknown else ()
+        buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("tested", values=values), not quoted)
         if whole:
             buffer.options, buffer.harmless = are_options(then), is_harmless(then)
 
@@ -549,6 +555,17 @@ class WordReader:
         if name in self.variables.made or is_argument(name):
             return Cause("contained", name)
         return self.tree.text.unset(name or raw)
+
+
+def _are_options(values: Sequence[str]) -> bool:
+    """Whether texts, one of which is put in, are options where they are anything."""
+    return any(values) and all(value.startswith("-") for value in values if value)
+
+
+def _is_harmless(value: str) -> bool:
+    buffer = Buffer()
+    buffer.add(value)
+    return is_harmless(buffer)
 
 
 _COMPUTED = re.compile(r"\$[({]|`")

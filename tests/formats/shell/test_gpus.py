@@ -201,6 +201,40 @@ def test_gpus_of_an_array_that_holds_nothing_else_in_any_branch(before: str, req
     assert launch.gpu.in_branches is (requested is True)
 
 
+@table(
+    "options, requested",
+    [
+        ("$(echo --gpus all)", True),
+        ("`[ -e /dev/nvidia0 ] && echo --gpus all`", True),
+        ('$(command -v nvidia-smi >/dev/null && echo "--gpus all" || echo "")', True),
+        ('$(nvidia-smi &>/dev/null && echo "--gpus all" || echo "--runtime nvidia")', True),
+        ("$(if has_gpu; then echo --gpus all; elif [ $A ]; then echo --gpus 1; fi)", True),
+        ("${GPU:+--gpus all}", True),
+        # More, something else, or what is not known.
+        ("$(echo --gpus all --ipc=host)", None),
+        ("$([ $A ] && echo --gpus all || echo --shm-size=8g)", None),
+        ('$([ $A ] && echo "--gpus $B")', None),
+        ("$([ $A ] && echo --gpus all || cat gpus)", None),
+        ("$(nvidia-smi && echo --gpus all)", None),
+        ("$(nvidia-smi 2>/dev/null && echo --gpus all)", None),
+        ("$(if nvidia-smi; then echo --gpus all; fi)", None),
+        ("$(gpus)", None),
+        ("${GPU:+--gpus all $MORE}", None),
+    ],
+)  # fmt: skip
+def test_gpus_that_a_command_prints_and_nothing_else(options: str, requested: bool | None) -> None:
+    for text in (f"docker run {options} -it img", f"G={options}\ndocker run $G -it img"):
+        launch = one(text if "{" not in options else f"docker run {options} -it img")
+        assert (launch.gpu.requested, launch.undecided is None) == (requested, requested is True)
+        assert launch.gpu.in_branches is (requested is True)
+
+
+@table("options", ["$([ -t 0 ] && echo -it)", "$(tty -s && echo -it || echo -i)", "${A:+--rm}"])
+def test_other_options_that_a_command_prints_decide_nothing(options: str) -> None:
+    launch = one(f"docker run {options} --gpus all img")
+    assert (launch.gpu.requested, launch.gpu.in_branches, launch.undecided) == (True, False, None)
+
+
 ADDED = 'if a; then V="$V {}"; fi\n'
 LOOP = "V=\nwhile read key value; do\n  {}\n  V=\"$V -e $key=$value\"\ndone\n"
 
