@@ -334,8 +334,8 @@ class WordReader:
         if body is not None:
             self._document(buffer, *body)
             return
-        statement = node.named_children[0] if len(node.named_children) == 1 else None
-        values = printed(self.tree, statement, self.arguments) if statement is not None else ()
+        short = len(node.named_children) == 1 and node.end_byte - node.start_byte <= _LONGEST_TEST
+        values = printed(self.tree, node.named_children[0], self.arguments) if short else ()
         whole = not buffer.chars
         buffer.options = buffer.options or (whole and (self._prints_options(node) or _are_options(values)))
         buffer.add_unknown(self.tree.raw(node), self.tree.places(node), Cause("output", values=values), not quoted)
@@ -568,6 +568,8 @@ def _is_harmless(value: str) -> bool:
     return is_harmless(buffer)
 
 
+_LONGEST_TEST = 500
+"""Bytes of a command whose outputs are told apart; what a test decides about is short."""
 _COMPUTED = re.compile(r"\$[({]|`")
 """What may hold blanks that are no ends of words: ``$(a b)``."""
 
