@@ -17,6 +17,17 @@ _STATEMENT = re.compile(
 )
 
 
+_OF_DEV_CONTAINERS = "${templateOption:"
+"""An option of a template of dev containers, in any of its files:
+https://github.com/devcontainers/spec/blob/ecc54b9d805e4a2b195fe234e505d18f8033c1e3/docs/specs/devcontainer-templates.md
+"""
+
+
+def has_placeholder(text: str) -> bool:
+    """Whether a template engine puts values into a text before anything else reads it."""
+    return ("{{" in text and PLACEHOLDER.search(text) is not None) or _OF_DEV_CONTAINERS in text
+
+
 def statements(text: str) -> Iterator[int]:
     """The offsets of statements at the start of lines, which may leave out lines or repeat them."""
     return (found.start() for found in _STATEMENT.finditer(text)) if "{%" in text else iter(())

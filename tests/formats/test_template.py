@@ -22,6 +22,8 @@ RUN = "docker run --gpus all {} nvcr.io/nvidia/pytorch:24.01-py3 torchrun --npro
         ("compose.yaml", SERVICE + '    shm_size: "{{ shm_size }}"\n'),
         ("compose.yaml", SERVICE + '    shm_size: "{{ shm_size | default(\'8g\') }}"\n'),
         ("compose.yaml", SERVICE + '    ipc: "{{ ipc }}"\n'),
+        ("compose.yaml", SERVICE + "    shm_size: ${templateOption:shmSize}\n"),
+        ("compose.yaml", SERVICE + '    shm_size: "8g"\n    mem_limit: ${templateOption:memory}\n'),
         ("compose.yaml", SERVICE + '    shm_size: 8g\n    mem_limit: "{{ memory }}"\n    cpus: "{{ cpus }}"\n'),
         ("compose.yaml", SERVICE + '    shm_size: 8g\n    deploy: {resources: {limits: {memory: "{{ memory }}"}}}\n'),
         ("compose.yaml", SERVICE + '    shm_size: 8g\n    networks: ["{{ net }}"]\n    depends_on: ["{{ db }}"]\n'),

@@ -12,6 +12,7 @@ from shmlint.docker.goyaml import WrongTag, resolve
 from shmlint.formats.compose.interpolate import InvalidInterpolation, interpolate
 from shmlint.formats.compose.tree import Layer, Leaf
 from shmlint.model.source import Problem
+from shmlint.syntax.template import has_placeholder
 from shmlint.syntax.yaml import Alias, Document, MappingNode, Node, Scalar, SequenceNode
 
 _ODD_VARIABLE = r"\$\{(?![A-Za-z_][A-Za-z0-9_]*(?::?[-?+][^${}'\"\n]*)?\})"
@@ -60,7 +61,7 @@ def _value_fault(leaf: Leaf, path: str) -> str:
     """Why Compose refuses a value; empty where it does not."""
     if leaf.refused:
         return leaf.refused
-    if leaf.kind == "str" and "${" in str(leaf.plain_value):
+    if leaf.kind == "str" and "${" in str(leaf.plain_value) and not has_placeholder(str(leaf.plain_value)):
         try:
             interpolate(str(leaf.plain_value), {})
         except InvalidInterpolation:

@@ -13,7 +13,7 @@ from typing import Literal
 from shmlint.docker.goyaml import WrongTag, resolve
 from shmlint.formats.compose.interpolate import Interpolated, InvalidInterpolation, interpolate
 from shmlint.model.source import Source, Span
-from shmlint.syntax.template import PLACEHOLDER
+from shmlint.syntax.template import has_placeholder
 from shmlint.syntax.yaml import Alias, MappingNode, Node, Scalar, SequenceNode
 
 LeafKind = Literal["null", "bool", "int", "float", "str"]
@@ -130,7 +130,7 @@ class Leaf:
         """The text after substitution. A text Compose refuses stays as it is, marked unset."""
         if self._interpolated is None:
             text = self.plain_value if isinstance(self.plain_value, str) else self.node.value
-            if self.kind == "str" and "{{" in text and PLACEHOLDER.search(text) is not None:
+            if self.kind == "str" and has_placeholder(text):
                 self._interpolated = Interpolated(text, unset=[self.node.value])  # another tool replaces it first
             elif self.kind != "str" or "$" not in text:
                 self._interpolated = Interpolated(text)

@@ -9,6 +9,7 @@ from shmlint.docker.sizes import compose_size
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Tree, Variables, items_of
 from shmlint.formats.compose.words import split_words
 from shmlint.model.launch import Size, Unknown, Value
+from shmlint.syntax.template import has_placeholder
 
 
 def unset(leaf: Leaf) -> str:
@@ -17,7 +18,7 @@ def unset(leaf: Leaf) -> str:
         return ""
     if names[0] != leaf.written:
         return f"variable {names[0]} is not set here"
-    return "a template fills it in" if "{{" in names[0] else "its variables cannot be read"
+    return "a template fills it in" if has_placeholder(names[0]) else "its variables cannot be read"
 
 
 def text_value(leaf: Leaf | None) -> Value[str] | None:
