@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
 
+from shmlint.files.kinds import REQUESTS_GPU
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
@@ -76,7 +77,14 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     found = sorted(reading.launches, key=lambda launch: launch.span.start)
     reading = reading._replace(launches=tuple(tied(found)), not_read=(*reading.not_read, *_in_html(source, found)))
     outside = list(outside_commands(source, reading, "it cannot be read as a command"))
-    return reading._replace(not_read=(*reading.not_read, *_in_comments(source, outside)))
+    left = [place for place in outside if not _is_remark(place, source, workspace)]
+    return reading._replace(not_read=(*reading.not_read, *_in_comments(source, left)))
+
+
+def _is_remark(place: NotRead, source: Source, workspace: Workspace) -> bool:
+    """Whether a start is behind a `#` in code: another command to choose, and what root types only in sessions."""
+    marked = source.line_text(place.span.line).lstrip(" \t>").startswith("#")
+    return marked and _block_at(source, blocks_of(source, workspace))(place.span.start) is not None
 
 
 def _in_comments(source: Source, places: Sequence[NotRead]) -> Iterator[NotRead]:
@@ -180,10 +188,10 @@ _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\+?=")
 
 
 def _is_shell(block: Block, text: str) -> bool:
-    """Whether a block holds commands: by its language, and else by its first line."""
+    """Whether a block holds commands: by its language, and else by its first line, whatever it is called."""
     if _names_shell(block.language) or block.language in _MAKE:
         return not _is_compose(block, text)
-    if block.language not in _PYTHON or not mentions_engine(text):
+    if not mentions_engine(text):
         return False
     return _COMMANDS.match(text) is not None and _LAUNCHED.search(text) is not None
 
@@ -227,14 +235,23 @@ def _not_read(block: Block, source: Source) -> Iterator[NotRead]:
 def _starts_in_other_language(block: Block, source: Source) -> Iterator[NotRead]:
     """The container starts of a block that is not read as commands."""
     text = _text(block, source)
-    if not mentions_engine(text) or block.language in _YAML:
+    if not mentions_engine(text) or _is_compose(block, text):
         return
-    if (launch := _LAUNCHED.search(text)) is not None:
+    lines = _LAUNCHED.finditer(text) if block.language not in _YAML else ()
+    launch = next((found for found in lines if not found["start"].startswith("#")), None)
+    if launch is None:  # in a setting, a step or a call: `ExecStart=docker run …`
+        starts = (found for found in _STARTED.finditer(text) if re.compile(REQUESTS_GPU).search(text, found.start()))
+        launch = next(starts, None)
+    if launch is not None:
         line = text.count("\n", 0, launch.end())
         because = f"a block of `{block.language}` is not read as commands"
         yield NotRead(Span(source, *block.lines[line]), because, "unsupported")
 
 
+_STARTED = re.compile(
+    rf"^(?![ \t]*(?:#|//|;|-(?! )))[^\n]*?(?<![\w.-]){ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+[-\\]", re.M
+)
+"""A container start in a line that is no comment, and was not taken away as in a patch."""
 _MANIFEST = re.compile(r"^[ \t]*apiVersion:[ \t]*\S", re.M)
 _ASKS_FOR_GPU = re.compile(r"[\w-]+\.(?:com|ai)/(?:gpu|mig-|gaudi)[\w.-]*[\"']?[ \t]*:")
 
@@ -328,8 +345,12 @@ def _is_indented(line: str) -> bool:
 
 
 def _parts_paragraphs(line: str) -> bool:
-    """Whether a line is empty, or a heading, before which a paragraph ends and behind which one begins."""
-    return not line.strip() or re.match(r" {0,3}#{1,6}(?=\s)", line) is not None
+    """Whether a line is empty, a heading or a tag alone, before which a paragraph ends and behind which one begins."""
+    return not line.strip() or re.match(r" {0,3}#{1,6}(?=\s)", line) is not None or _TAG.fullmatch(line) is not None
+
+
+_TAG = re.compile(r"\s*(?:\{\{[<%][^{}]*[>%]\}\}|\{%[^{}]*%\}|</?[A-Za-z][^<>]*>)\s*")
+"""``{{< highlight bash >}}``, ``{% highlight bash %}`` and elements of HTML."""
 
 
 def _services(block: Block, source: Source, workspace: Workspace) -> Iterable[Launch]:
