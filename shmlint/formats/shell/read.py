@@ -45,7 +45,14 @@ def _read_script(source: Source, workspace: Workspace) -> Reading:
     given = given_by_callers(source, workspace)
     reading = read_source(source, (part._replace(given=given) for part in parts(source)))
     written = written_in(source)
-    return reading._replace(launches=tuple(with_expressions(launch, written) for launch in reading.launches))
+    launches = [with_expressions(launch, written) for launch in reading.launches]
+    if "services:" not in source.text:
+        return reading._replace(launches=tuple(launches))
+    from shmlint.formats.shell.here_documents import services
+
+    inside = services(source, workspace)
+    found = sorted((*launches, *inside.launches), key=lambda launch: launch.span.start)
+    return reading._replace(launches=tuple(found), not_read=(*reading.not_read, *inside.not_read))
 
 
 def read_parts(paths: Sequence[str], workspace: Workspace, parts_of: Parts) -> Reading:
