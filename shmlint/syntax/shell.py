@@ -149,8 +149,8 @@ def _only_asks(raw: str) -> bool:
 
 
 
-def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[str, Word]]:
-    """What a text exports to the programs it starts.
+def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[str, Word, bool]]:
+    """What a text exports to the programs it starts, and whether no condition decides about that.
 
     What is assigned apart from its ``export`` counts where it is assigned once.
     """
@@ -169,7 +169,8 @@ def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[
             value = node.child_by_field_name("value")
             if value is not None and (len(nodes) == 1 or tree.exports(tree.parents[node.id])):
                 found = words.read(value)
-                yield name_, found[0]._replace(span=tree.span(node)) if found else Word("")
+                word = found[0]._replace(span=tree.span(node)) if found else Word("")
+                yield name_, word, tree.branch_of(node) is None
 
 
 _MAY_EXPORT = r"\b(?:export|declare|typeset|set)\s"

@@ -16,7 +16,7 @@ from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.number import whole_number
-from shmlint.workloads.by_knowledge import by_knowledge, collectives, gpu_count, nccl
+from shmlint.workloads.by_knowledge import by_knowledge, collectives, nccl
 from shmlint.workloads.case import Case, asked_for, examine, is_shown, likely, unknown
 from shmlint.workloads.commands import (
     TESTERS,
@@ -32,6 +32,7 @@ from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Program, Ran, named
 from shmlint.workloads.resolve import passed_on
+from shmlint.workloads.visible import gpu_count
 
 if TYPE_CHECKING:
     from shmlint.workloads.told import Told

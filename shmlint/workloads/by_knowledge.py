@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence
@@ -33,8 +32,7 @@ from shmlint.workloads.commands import (
 from shmlint.workloads.knowledge import Workload, builtin, entry_called, match_command, recognise
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Ran
-
-Count = int | Literal["all"] | None
+from shmlint.workloads.visible import Count, gpu_count, may_see_more
 
 NCCL_SOURCE = (
     "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory"
@@ -369,7 +367,7 @@ class _Reading:
         torchrun = _reads_processes(self.words)
         if (self.ranks is None or torchrun) and not self.ranks_vary and launcher:
             self._ranks_of_environment(launch, _TORCHRUN_VARIABLES if torchrun else _RANK_VARIABLES)
-        if self.count == 1 and (self.ranks or 1) > 1 and _may_see_more(launch):
+        if self.count == 1 and (self.ranks or 1) > 1 and may_see_more(launch):
             self.count, self.ranks_perhaps = None, True
 
     def _most_ranks(self, launcher: bool) -> tuple[int | None, Span | None]:
@@ -566,32 +564,6 @@ def _sizes(workload: Workload | None, launch: Launch, reading: _Reading) -> tupl
     return workload.minimum, size, f"{share}, here {human(size)} of {human(limit.known)}"
 
 
-def gpu_count(launch: Launch) -> Count:
-    """The GPUs a launch's program sees: asked for, and narrowed by its environment."""
-    count: Count = launch.gpu.number
-    for name in _VISIBLE:
-        value = launch.environment.get(name)
-        if value is None:
-            continue
-        if value.known is None:
-            count = count if count == 1 else None
-            continue
-        if value.known in ("all", "void", "none", ""):
-            continue
-        ids = [part.strip() for part in value.known.split(",") if part.strip()]
-        if "-1" in ids:  # CUDA stops reading there
-            ids = ids[: ids.index("-1")]
-        if not isinstance(count, int) or len(ids) < count:
-            count = len(ids)
-    return count
-
-
-def _may_see_more(launch: Launch) -> bool:
-    """Whether only the default of a variable takes GPUs away that a launch asks for: ``${GPUS:-0}``."""
-    given = (launch.environment.get(name) for name in _VISIBLE)
-    return launch.gpu.number != 1 and any(value is not None and "$" in value.text for value in given)
-
-
 def with_render_nodes(launch: Launch, extra: Sequence[Workload] = ()) -> Launch:
     """A launch that gets Intel's GPUs as ``/dev/dri``, where its program is one that computes on them.
 
@@ -610,10 +582,6 @@ def with_render_nodes(launch: Launch, extra: Sequence[Workload] = ()) -> Launch:
     return launch._replace(gpu=GpuRequest(True, "intel", None, (told,), accelerator="Intel"))
 
 
-_VISIBLE = (
-    "NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
-    "HIP_VISIBLE_DEVICES",
-)  # fmt: skip
 _RANK_VARIABLES = ("NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
 """Environment variables that inference servers and launchers read their number of processes from."""
 _ONE_RANK = {"SHARDED": "false"}

@@ -16,7 +16,6 @@ from shmlint.workloads.by_knowledge import (
     NCCL_SOURCE,
     by_knowledge,
     collectives,
-    gpu_count,
     nccl,
     queues,
 )
@@ -31,6 +30,7 @@ from shmlint.workloads.program import Entry, Findings, Program, Ran
 from shmlint.workloads.python_program import read_program
 from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
+from shmlint.workloads.visible import as_set_by_code, gpu_count
 
 if TYPE_CHECKING:
     from shmlint.workloads.follow import Follower
@@ -72,7 +72,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         stops += (*_not_counted(reading.calls, gpu_count(launch) == 1), *_texts(reading))
         readings.append((entry, reading))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
-        found, fits = _of_calls(entry, reading, ranks, launch)
+        found, fits = _of_calls(entry, reading, ranks, as_set_by_code(launch, reading.variables))
         mechanisms, small = mechanisms + found, small or fits
         segments += _small_segments(reading.calls, _room(launch))
         joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)

@@ -16,6 +16,7 @@ from shmlint.workloads.packages import TORCH, packages
 from shmlint.workloads.program import Findings, Program, Ran
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.resolve import passed_on, resolve
+from shmlint.workloads.visible import as_seen
 
 _MOST_DOCUMENTED = 20
 """Commands of a page that are looked at one by one."""
@@ -48,7 +49,7 @@ def examine(launch: Launch, extra: Sequence[Workload] = (), program: Program | N
         from shmlint.workloads.documentation import with_documentation
 
         program = with_documentation(launch, program)
-    based = _with_bases(launch, program)
+    based = as_seen(_with_bases(launch, program), program.commands)
     found = packages(based, program)
     program = program._replace(documented_commands=_without_others(program, found))
     telling = [ran for ran in program.commands if ran.kind in ("program", "interactive")]

@@ -39,6 +39,7 @@ from shmlint.workloads.python_entries import (
     by_server,
     own_modules,
 )
+from shmlint.workloads.visible import devices_for, exported_devices
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -134,6 +135,8 @@ class Follower:
         self._steps = self._writes = 0
         self._went = ""
         """The directory in which the commands of a script or a function ended."""
+        self._devices: Value[str] | None = None
+        """What the command that is followed, or one around it, is given of the GPUs."""
         self._pushed: list[str] = []
         """The directories that scripts return to."""
         self.complete = complete
@@ -158,6 +161,14 @@ class Follower:
     ) -> None:
         """Follow one simple command."""
         command = self._unwrapped(words, directory)
+        outer = self._devices
+        self._devices = devices_for(words[: len(words) - len(command)], span) or outer
+        self._run(words, command, RunContext(span, directory, certain, guessed, depth))
+        self._devices = outer
+
+    def _run(self, words: Sequence[str], command: tuple[str, ...], context: RunContext) -> None:
+        """Follow a simple command without what only starts it."""
+        span, directory, certain, guessed, depth = context[:5]
         self._steps += 1
         if self._steps > MOST_STEPS:
             self.stop("it has too many commands", span)
@@ -193,11 +204,15 @@ class Follower:
             command = local
         kind = self._kind(command, context)
         if kind != "silent":
-            self.commands.append(Ran(command, span, kind, certain, guessed))
+            self.commands.append(Ran(command, span, kind, certain, guessed, devices=self._seen()))
         if kind == "interactive" and depth > 0 and is_python(program):
             self.stop(f"the code that `{program}` reads from its input is not followed", span)
         if kind == "program":
             self._program(command, context)
+
+    def _seen(self) -> Value[str] | None:
+        """What a variable leaves of the GPUs for the command that is followed."""
+        return self._devices or exported_devices(self.environment)
 
     def run_given(
         self, given: Mapping[str, Value[str]], words: Sequence[str], span: Span, *, certain: bool, directory: str = ""
@@ -265,7 +280,8 @@ class Follower:
                 return
             if needed:
                 self.stop(f"`{path}` is not in the repository", context.span)
-                self.commands.append(Ran(("bash", path, *arguments), context.span, "program", context.certain))
+                words, devices = ("bash", path, *arguments), self._seen()
+                self.commands.append(Ran(words, context.span, "program", context.certain, devices=devices))
             return
         if (place.path, arguments) in self.seen:
             return
@@ -313,13 +329,14 @@ class Follower:
             known |= {"#": str(len(arguments)), **{str(i): "" for i in range(len(arguments) + 1, 10)}}
         before = given(known)
         others = set(re.findall(_EXPORTS_NAMES, text.text))
-        for name, word in exports(text, before):
+        for name, word, always in exports(text, before):
             others.discard(name)
             span = context.span if inline else word.span
             if span is None or word.span is None or (name in self.environment and not word.unknown):
                 continue
             value = Unknown("variable", word.unknown.sentence) if word.unknown else word.text
-            self.environment[name] = Value(value, span, word.text)
+            because = "" if always else "a condition decides whether it is set"
+            self.environment[name] = Value(value, span, word.text, because)
         if others - self.environment.keys() or re.search(_EXPORTS_OTHERS, text.text) is not None:
             self.files.env_files = True
         found = tuple(commands(text, before))

@@ -42,6 +42,8 @@ class Ran(NamedTuple):
     guessed: bool = False
     loads: Literal["told", "perhaps", "no"] = "told"
     """Whether it loads data with the workers that its words tell of: as far as its code was read, it may not."""
+    devices: Value[str] | None = None
+    """What a variable leaves it of the GPUs."""
 
     @property
     def place(self) -> Span | None:

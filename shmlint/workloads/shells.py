@@ -15,12 +15,12 @@ from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.workloads.builds import bare_name, is_bare, is_published_here
-from shmlint.workloads.by_knowledge import gpu_count
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
 from shmlint.workloads.commands import SHELLS, names_training, read_ranks, runs_binary
 from shmlint.workloads.knowledge import builtin, entry_of, match_command, recognise
 from shmlint.workloads.program import Entry, Findings, Program, Ran, gives_notebook, starts_notebook
 from shmlint.workloads.repository import Repository
+from shmlint.workloads.visible import gpu_count
 
 NVIDIA_STACK = 64 * 1024 * 1024
 """Bytes; the stack limit that NVIDIA gives training containers together with ``memlock=-1`` and ``--shm-size``."""

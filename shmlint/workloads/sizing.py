@@ -10,11 +10,12 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.model.record import NamedTuple
 from shmlint.workloads import mechanisms as estimate
 from shmlint.workloads.assess import decide
-from shmlint.workloads.by_knowledge import NCCL_SOURCE, Count, number, numbers, told_size
+from shmlint.workloads.by_knowledge import NCCL_SOURCE, number, numbers, told_size
 from shmlint.workloads.case import examine
 from shmlint.workloads.commands import is_mpi_only, mpi_processes
 from shmlint.workloads.knowledge import Workload, entry_of, image_names
 from shmlint.workloads.mechanisms import Term
+from shmlint.workloads.visible import Count
 
 _GIB = 2**30
 _STEP = 64 * 2**20
