@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import pairwise, takewhile, zip_longest
 from typing import Literal
 
 from shmlint.model.number import whole_number
@@ -399,6 +399,7 @@ _PROBES: dict[str, frozenset[str]] = {
     "ray": frozenset({"status", "stop", "list", "memory", "summary", "logs", "timeline", "health-check", "metrics"}),
     "accelerate": frozenset({"env", "config", "estimate-memory"}),
     "mlflow": frozenset({"ui", "server"}),
+    "horovodrun": frozenset({"--check-build", "-cb"}),
     "lmdeploy": frozenset({"check_env", "list"}),
     "nsys": frozenset({"status", "stats", "analyze", "export"}),
     "vllm": frozenset({"--help", "collect-env", "--version"}),
@@ -497,10 +498,10 @@ def kind_of(words: Sequence[str]) -> Kind:
         seconds = float(number) if re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", number) else math.inf
         long = seconds >= 3600 or rest[0][-1:] in "hd"
         return "interactive" if long else "silent"
-    if any(tuple(words[: len(idle)]) == idle for idle in _IDLE) and len(words) <= 4:
-        return "probe"
     if is_python(program):
         return _kind_of_python(rest)
+    if program in MPI_STARTERS and (inner := behind_mpi(rest)):
+        return _kind_of_ranks(inner)
     if _tells(words) or any(word in _PROBES.get(program, ()) for word in rest[:1]):
         return "probe"
     if program in _INTERACTIVE or _waits(program, rest):
@@ -528,18 +529,49 @@ def _kind_of_each(rest: Sequence[str]) -> Kind:
     return "program" if kind == "interactive" else kind
 
 
+MPI_STARTERS = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "orterun"})
+"""Programs with which MPI starts its processes."""
+_MPI_FLAGS = re.compile(
+    r"-?-(?:allow-run-as-root|(?:no)?oversubscribe|q|quiet|v|verbose|tag-output|timestamp-output|merge-stderr-to-stdout"
+    r"|report-bindings|display-(?:map|allocation)|by(?:node|slot|core|socket)|bind-to-(?:none|core|socket)|pernode"
+    r"|nolocal|nooversubscribe|enable-recovery|use-hwthread-cpus|do-not-launch|xml|l|prepend-rank)"
+)
+"""Their options without a value."""
+_MPI_PAIRS = frozenset({"--mca", "-mca", "--gmca", "-gmca", "--prtemca", "--pmixmca", "-genv", "-env"})
+"""Those with a name and a value."""
+
+
+def behind_mpi(rest: Sequence[str]) -> tuple[str, ...]:
+    """What MPI starts with these words behind its own name; empty where it is several programs."""
+    at = 0
+    while at < len(rest) and rest[at].startswith("-"):
+        single = "=" in rest[at] or _MPI_FLAGS.fullmatch(rest[at]) is not None
+        at += 3 if rest[at] in _MPI_PAIRS else 1 if single else 2
+    return () if ":" in rest else unwrapped(rest[at:])
+
+
+def _kind_of_ranks(inner: tuple[str, ...]) -> Kind:
+    """What each of several processes does: ``mpirun -np 8 hostname`` only looks."""
+    is_text, text = shell_argument(inner) if inner[0].rpartition("/")[2] in SHELLS else (False, ())
+    kinds = {kind_of(one) for one in simple_commands(flatten(text[:1]))} if is_text else {kind_of(inner)}
+    if not kinds <= {"silent", "probe", "build"}:
+        return "program"
+    return "build" if "build" in kinds else "probe" if "probe" in kinds else "silent"
+
+
 _COLLECTS = frozenset({"--co", "--collect-only", "--fixtures", "--markers"})
 """Options with which pytest lists tests and runs none."""
 
 
 def _tells(words: Sequence[str]) -> bool:
-    """Whether a program is only asked for its help or its version, or prints the first because nothing is asked."""
+    """Whether a program is only asked for its help, its version or its GPUs, or prints help as nothing is asked."""
     program = words[0].rpartition("/")[2]
     if len(words) == 1 and program == "mpirun":
         return True
     if program in ("pytest", "py.test") and not _COLLECTS.isdisjoint(words):
         return True
-    return any(word in _HELP for word in words) or (len(words) <= 2 and words[-1] in _TELLS)
+    idle = len(words) <= 4 and any(tuple(words[: len(idle)]) == idle for idle in _IDLE)
+    return idle or any(word in _HELP for word in words) or (len(words) <= 2 and words[-1] in _TELLS)
 
 
 def _waits(program: str, rest: Sequence[str]) -> bool:
@@ -564,7 +596,15 @@ def never_ends(words: Sequence[str]) -> bool:
     return words[0].rpartition("/")[2] == "nvidia-smi" and words[1:2] in (("dmon",), ("pmon",))
 
 
+def only_checks(rest: Sequence[str]) -> bool:
+    """Whether a shell only reads a script, ``bash -n run.sh``, and runs nothing of it."""
+    options = takewhile(lambda word: word.startswith("-") and "c" not in word, rest)
+    return any(re.fullmatch(r"-[efuvx]{0,4}n[efuvx]{0,4}", word) for word in options)
+
+
 def _kind_of_shell(rest: Sequence[str]) -> Kind:
+    if only_checks(rest):
+        return "probe"
     return "interactive" if all(word.startswith(("-", "+")) and "c" not in word for word in rest) else "program"
 
 

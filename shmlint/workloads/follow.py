@@ -25,6 +25,7 @@ from shmlint.workloads.commands import (
     in_container,
     is_python,
     kind_of,
+    only_checks,
     shell_argument,
     unwrapped,
 )
@@ -254,7 +255,7 @@ class Follower:
     def _shell(self, command: tuple[str, ...], context: RunContext) -> bool:
         """Follow ``bash -c TEXT`` or ``bash FILE``; False where it is neither."""
         is_text, rest = shell_argument(command)
-        if not rest:
+        if not rest or only_checks(command[1:]):
             return False
         if is_text:
             source = Source("", re.sub(_PLACEHOLDER, _as_variable, rest[0]))

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable
 
-from shmlint.workloads.commands import is_python, unwrapped
+from shmlint.workloads.commands import MPI_STARTERS, behind_mpi, is_python, unwrapped
 
 LAUNCHERS: dict[str, frozenset[str]] = {
     "torchrun": frozenset({"--no-python", "--standalone", "--log-dir", "-m", "--module"}),
@@ -16,10 +16,8 @@ LAUNCHERS: dict[str, frozenset[str]] = {
     "deepspeed": frozenset({"--module", "--no_python", "--no_local_rank", "--force_multi"}),
     "composer": frozenset({"-v", "--verbose", "--stop_on_first_failure", "-m", "--module_mode"}),
     "horovodrun": frozenset({"--verbose", "--gloo", "--mpi"}),
-    "mpirun": frozenset({"--allow-run-as-root", "--oversubscribe", "-q", "--bind-to-none", "--tag-output"}),
-    "mpiexec": frozenset({"--allow-run-as-root", "--oversubscribe"}),
+    **dict.fromkeys(MPI_STARTERS, frozenset()),
     "torchpack": frozenset({"dist-run"}),
-    "orterun": frozenset({"--allow-run-as-root", "--oversubscribe"}),
     "colossalai": frozenset({"run", "-m"}),
     "fleetrun": frozenset(),
     "bpslaunch": frozenset(),
@@ -56,7 +54,17 @@ def python_words(command: tuple[str, ...]) -> tuple[str, ...] | None:
         return None
     if rest[:1] and rest[0] not in _SUBCOMMANDS.get(program, rest[:1]):
         return () if program == "ray" else None
-    flags = LAUNCHERS[program]
+    by_mpi = program in MPI_STARTERS
+    inner, module_next = (behind_mpi(rest), False) if by_mpi else _behind_options(rest, LAUNCHERS[program])
+    if module_next:
+        return ("-m", *inner)
+    if inner and is_python(posixpath.basename(inner[0])):
+        return inner[1:]
+    return inner if inner and (inner[0].endswith(".py") or program in ("torchrun", "accelerate", "deepspeed")) else ()
+
+
+def _behind_options(rest: tuple[str, ...], flags: frozenset[str]) -> tuple[tuple[str, ...], bool]:
+    """What a launcher starts, and whether that is a module; ``flags`` are its words that are no option with a value."""
     at = 0
     module_next = False
     while at < len(rest):
@@ -68,12 +76,7 @@ def python_words(command: tuple[str, ...]) -> tuple[str, ...] | None:
             break
         module_next = module_next or word in ("-m", "--module")
         at += 1 if word in flags or "=" in word else 2
-    inner = unwrapped(rest[at:])
-    if module_next:
-        return ("-m", *inner)
-    if inner and is_python(posixpath.basename(inner[0])):
-        return inner[1:]
-    return inner if inner and (inner[0].endswith(".py") or program in ("torchrun", "accelerate", "deepspeed")) else ()
+    return unwrapped(rest[at:]), module_next
 
 
 def with_processes(command: tuple[str, ...], text_of: Callable[[str], str | None]) -> tuple[str, ...]:

@@ -247,3 +247,15 @@ def test_a_module_that_is_given_its_script(tmp_path: Path, command: str, gpus: s
     started = f"docker build -t own .\ndocker run --gpus {gpus} own {command}\n"
     files = {"go.sh": started, "Dockerfile": DOCKERFILE, "train.py": LOADER, "work.py": "print(1)\n"}
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "options",
+    [
+        "-np 2", "-np 2 --mca btl ^openib", "-np 2 --report-bindings -x PATH",
+        "-H a:2 --bind-to none -genv A b --tag-output",
+    ],
+)
+def test_the_program_that_mpi_starts(tmp_path: Path, options: str) -> None:
+    launch = f"docker run --gpus all -v $PWD:/w -w /w {PYTORCH} mpirun {options} python fit.py\n"
+    assert need(tmp_path, {"run.sh": launch, "fit.py": LOADER}).verdict == "needed"
