@@ -184,8 +184,9 @@ def _without_workers(case: Case) -> Need | None:
 def _commands(case: Case) -> Need | None:
     """What a command that is known needs, and what the options of a command ask for."""
     need = case.known.need
-    if case.findings.sockets and {mechanism.id for mechanism in need.mechanisms} == {"nccl"}:
-        return None  # the ranks of its code do not use NCCL
+    apart = case.findings.sockets or (case.findings.apart and _to_the_end(case) is not None)
+    if apart and {mechanism.id for mechanism in need.mechanisms} == {"nccl"}:
+        return None  # the ranks of its code do not use NCCL, or have nothing to do with each other
     if need.mechanisms and need.verdict in ("needed", "likely") and not case.findings.small:
         return need
     if not case.known.by_command or (need.verdict == "unknown" and not need.stopped):

@@ -97,8 +97,9 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     stops += _repeated(segments, _room(launch))
     alone, idle, sockets = bool(loads) and all(loads), idle and bool(done), sockets and bool(done) and not stops
     return Findings(
-        _need(mechanisms, _room(launch)), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, bare
-    )
+        _need(mechanisms, _room(launch)), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, bare,
+        apart=bool(done) and not stops and not any(reading.may_join for _, reading in readings),
+    )  # fmt: skip
 
 
 def _bare(readings: Sequence[tuple[Entry, Reading]], left: Sequence[Entry]) -> tuple[tuple[Entry, bool], ...]:

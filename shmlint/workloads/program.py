@@ -215,6 +215,8 @@ class Findings(NamedTuple):
 
     Where it is not, they import nothing that loads data either.
     """
+    apart: bool = False
+    """Programs were read to their end, and nothing in them may join ranks."""
 
     def seen_in(self, commands: Sequence[Ran]) -> list[Ran]:
         """Commands, and whether their programs load data with workers."""

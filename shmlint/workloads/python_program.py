@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from itertools import filterfalse
 
@@ -139,7 +140,7 @@ def _result(walker: Walker) -> Reading:
     return Reading(
         tuple(calls), collective, tuple(items), environment, tuple(walker.stops), tuple(walker.commands),
         frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed), sockets=sockets,
-        may_load=any(_imports_loaders(one.module) for one in loaded),
+        may_join=_names_ranks(loaded), may_load=any(_imports_loaders(one.module) for one in loaded),
         several=bool(items) and (any(_has_more(one.module, named=named) for one in loaded) or _of_some(items, loaded)),
         pictures=1 if items and _of_classes(sites.values(), loaded) else 2,
         tokens=_tokens(walker, loaded) if calls and not items else 0,
@@ -210,6 +211,22 @@ _TORCH_DATA = "torch.utils.data"
 _LOADING = {row.call.partition(".")[0] for row in ROWS if row.use == "dataloader" and "." in row.call} - {"torch"}
 _LOADING |= {"lightning", "pytorch_lightning"}
 """Packages with loaders of their own, or that are given some."""
+
+
+def _names_ranks(loaded: Sequence[Loaded]) -> bool:
+    """Whether modules name what joins ranks, or import a library of which that is not known."""
+    own = {part.removesuffix(".py") for one in loaded for part in one.path.split("/")}
+    imported = {package for one in loaded for package in one.packages}
+    others = imported - own - sys.stdlib_module_names - _WITHOUT_RANKS
+    return bool(others) or any(_OF_RANKS.search(one.source.text) for one in loaded)
+
+
+_WITHOUT_RANKS = frozenset(
+    {"PIL", "cv2", "matplotlib", "numpy", "packaging", "pandas", "psutil", "pynvml", "requests", "rich", "scipy",
+     "torch", "torchvision", "tqdm", "yaml"}
+)  # fmt: skip
+"""Packages without collectives, but for names of PyTorch."""
+_OF_RANKS = re.compile(r"(?i)distribut|nccl|rccl|parallel|device_?mesh|collective|process_?group")
 
 
 def _joined(sites: Collection[Site], evaluator: Evaluator) -> tuple[Span | None, bool]:

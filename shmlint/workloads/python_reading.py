@@ -43,6 +43,8 @@ class Reading(NamedTuple):
     """The variables of the environment that it changes, which these may find; the empty name stands for all."""
     sockets: bool = False
     """Whether its ranks are joined by Gloo, which talks over TCP."""
+    may_join: bool = True
+    """Whether its modules import or name what joins ranks, wherever that may be used."""
     may_load: bool = False
     """Whether its modules import what loads data with workers, wherever that may be used."""
     several: bool = False

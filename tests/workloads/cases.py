@@ -43,6 +43,7 @@ def compose(command: str, more: str = "") -> str:
 
 
 RANKS = "torchrun --nproc_per_node=8"
+JOINS = "import torch\ntorch.distributed.init_process_group()\n"
 PAINTS = "import unheard_of\nmodel = unheard_of.Model.from_pretrained('a')\nmodel.train(False)\nmodel.paint('tree')\n"
 WITH_LOADER = "from torch.utils.data import DataLoader\n"
 GIT = "https://example.org/me"

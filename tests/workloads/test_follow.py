@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from tests.table import table
-from tests.workloads.cases import DOCKERFILE, GPUS, HELPER, LOADER, RANKS, SERVE, WITH_LOADER, compose, need
+from tests.workloads.cases import DOCKERFILE, GPUS, HELPER, JOINS, LOADER, RANKS, SERVE, WITH_LOADER, compose, need
 
 
 @table("command, verdict", [("python fill.py", "needed"), ("[]", "not-needed")])
@@ -136,7 +136,7 @@ def test_a_container_that_waits_after_its_program_is_there_for_others(
     ],
 )
 def test_a_branch_that_is_known_to_be_taken_sets_the_program(tmp_path: Path, script: str, verdict: str) -> None:
-    files = {"compose.yaml": compose("bash go.sh"), "go.sh": script + "\n", "work.py": "print(1)\n"}
+    files = {"compose.yaml": compose("bash go.sh"), "go.sh": script + "\n", "work.py": JOINS}
     assert need(tmp_path, files | {"Dockerfile": DOCKERFILE}).verdict == verdict
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.table import table
-from tests.workloads.cases import DOCKERFILE, LOADER, PYTORCH, RANKS, SHELL, compose, need
+from tests.workloads.cases import DOCKERFILE, JOINS, LOADER, NGC, PYTORCH, RANKS, SHELL, compose, need
 
 
 @table(
@@ -19,7 +19,7 @@ from tests.workloads.cases import DOCKERFILE, LOADER, PYTORCH, RANKS, SHELL, com
     ],
 )
 def test_ranks_in_some_branches(tmp_path: Path, script: str, verdict: str) -> None:
-    files = {"compose.yaml": compose("bash go.sh"), "go.sh": script + "\n", "train.py": LOADER, "work.py": "print(1)\n"}
+    files = {"compose.yaml": compose("bash go.sh"), "go.sh": script + "\n", "train.py": LOADER, "work.py": JOINS}
     assert need(tmp_path, files | {"Dockerfile": DOCKERFILE}).verdict == verdict
 
 
@@ -259,3 +259,26 @@ def test_a_module_that_is_given_its_script(tmp_path: Path, command: str, gpus: s
 def test_the_program_that_mpi_starts(tmp_path: Path, options: str) -> None:
     launch = f"docker run --gpus all -v $PWD:/w -w /w {PYTORCH} mpirun {options} python fit.py\n"
     assert need(tmp_path, {"run.sh": launch, "fit.py": LOADER}).verdict == "needed"
+
+
+@table(
+    "code, verdict",
+    [
+        ("import os\nprint(os.environ['RANK'])", "not-needed"),
+        ("import torch\nprint(torch.ones(2).cuda().sum())", "not-needed"),
+        ("import own\nprint(own.VALUE)", "not-needed"),
+        # What may join them.
+        ("import torch.distributed as dist\ndist.init_process_group('nccl')", "needed"),
+        ("import torch\ntorch.distributed.init_device_mesh('cuda', (8,))", "needed"),
+        ("from torch.nn.parallel import DistributedDataParallel", "needed"),
+        ("from accelerate import PartialState\nPartialState().wait_for_everyone()", "needed"),
+        ("from transformers import AutoModel\nprint(AutoModel.from_pretrained('x', tp_plan='auto'))", "needed"),
+        ("import own, strange\nstrange.go()", "needed"),
+        ("import own\nexec(input())", "needed"),
+    ],
+)
+def test_ranks_that_have_nothing_to_do_with_each_other(tmp_path: Path, code: str, verdict: str) -> None:
+    files = {"fit.py": code + "\n", "own.py": "VALUE = '1'\n"}
+    for image in (PYTORCH, NGC):
+        launch = f"docker run --gpus all -v $PWD:/w -w /w {image} {RANKS} fit.py\n"
+        assert need(tmp_path, {"run.sh": launch, **files}).verdict == verdict, image
