@@ -177,6 +177,8 @@ def _started(
 
 def _connected(entry: Entry, reading: Reading, ranks: int | None, launch: Launch) -> _Counted:
     """The ranks of a program whose code joins them, if a launcher starts several; and whether that is sure."""
+    count = gpu_count(launch)
+    ranks = min(ranks, count) if ranks is not None and isinstance(count, int) else ranks
     if ranks is None or ranks < 2 or not collectives(launch):
         return []
     told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)
@@ -274,6 +276,8 @@ def _mechanism(call: Call, reading: Reading, ranks: int | None, launch: Launch) 
     if call.row.use == "dataloader":
         return _dataloader(call, reading, ranks or 1, room)
     if call.row.use == "ranks":
+        if _are_apart(call, reading):
+            return None
         return _ranks_of(call.processes, launch, call.span) or _spawned(call, reading, launch)
     told = (Evidence(_TOLD[call.row.use], call.span),)
     size = call.processes.number
@@ -424,6 +428,12 @@ def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
 
 _MOST_RANKS = 128
 """Ranks of one container; a larger number counts something else."""
+
+
+def _are_apart(call: Call, reading: Reading) -> bool:
+    """Whether processes that a program starts of itself are joined by Gloo, or by nothing in all of its code."""
+    unjoined = not reading.may_join and not reading.stops
+    return call.row.argument == "nprocs" and (reading.sockets or unjoined)
 
 
 def _spawned(call: Call, reading: Reading, launch: Launch) -> Mechanism | None:

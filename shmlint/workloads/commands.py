@@ -210,6 +210,8 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
     programs = {word.rpartition("/")[2] for word in words}
     if programs & _MPI and any(word.lstrip("-") in _HOST_FILES for word in words):
         return None, True
+    if not programs.isdisjoint(_ACCELERATE) and "--cpu" in words:
+        return 1, False  # its processes run on CPUs: NCCL connects none of them
     total: int | None = None
     unknown = False
     counting = options(words, _counting(words, programs, launcher))
@@ -234,6 +236,7 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
     return total, unknown
 
 
+_ACCELERATE = frozenset({"accelerate", "accelerate-launch"})
 WITH_DEFAULT = r"\$\{\w+:?-(\d+)\}"
 """A variable that has a number where nobody sets it."""
 

@@ -12,7 +12,7 @@ LAUNCHERS: dict[str, frozenset[str]] = {
     "torchrun": frozenset({"--no-python", "--standalone", "--log-dir", "-m", "--module"}),
     "accelerate": frozenset({"launch", "--multi_gpu", "--multi-gpu", "--use_deepspeed", "--use_fsdp", "--cpu", "-m",
                              "--module", "--debug", "--quiet", "--no_python", "--tpu"}),
-    "accelerate-launch": frozenset({"--multi_gpu", "--use_deepspeed", "--use_fsdp", "-m", "--module"}),
+    "accelerate-launch": frozenset({"--multi_gpu", "--use_deepspeed", "--use_fsdp", "--cpu", "-m", "--module"}),
     "deepspeed": frozenset({"--module", "--no_python", "--no_local_rank", "--force_multi"}),
     "composer": frozenset({"-v", "--verbose", "--stop_on_first_failure", "-m", "--module_mode"}),
     "horovodrun": frozenset({"--verbose", "--gloo", "--mpi"}),

@@ -232,6 +232,10 @@ _OF_RANKS = re.compile(r"(?i)distribut|nccl|rccl|parallel|device_?mesh|collectiv
 def _joined(sites: Collection[Site], evaluator: Evaluator) -> tuple[Span | None, bool]:
     """Where ranks are joined that use NCCL, and whether they are joined by Gloo instead, which talks over TCP."""
     found = [site for site in sites if site.name in COLLECTIVE]
+    on_cpus = [site for site in found if _is_on_cpus(site, evaluator)]
+    found = [site for site in found if site not in on_cpus]
+    if on_cpus and not found:
+        return None, True
     groups = [site for site in found if site.name.endswith(".init_process_group")]
     chosen = [evaluator.argument(site.node, "backend", 0, "nccl", site.scope) for site in groups]
     # A further group has the backend of the first one unless it is given one.
@@ -241,6 +245,12 @@ def _joined(sites: Collection[Site], evaluator: Evaluator) -> tuple[Span | None,
         found = [s for s in found if s not in groups and not s.name.endswith(".DistributedDataParallel")]
         return (found[0].span, False) if found else (None, True)
     return (found[0].span if found else None), False
+
+
+def _is_on_cpus(site: Site, evaluator: Evaluator) -> bool:
+    """Whether a call joins ranks that run on CPUs: ``Accelerator(cpu=True)``."""
+    named = site.name == "accelerate.Accelerator"
+    return named and evaluator.argument(site.node, "cpu", -1, False, site.scope).value is True
 
 
 _SHAPED = frozenset({*IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS, *KNOWN_ITEMS, *INPUT_SIZE_CALLS})

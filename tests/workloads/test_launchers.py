@@ -282,3 +282,44 @@ def test_ranks_that_have_nothing_to_do_with_each_other(tmp_path: Path, code: str
     for image in (PYTORCH, NGC):
         launch = f"docker run --gpus all -v $PWD:/w -w /w {image} {RANKS} fit.py\n"
         assert need(tmp_path, {"run.sh": launch, **files}).verdict == verdict, image
+
+
+ACCELERATOR = "import torch\nfrom accelerate import Accelerator\nAccelerator().prepare(torch.nn.Linear(2, 2))\n"
+
+
+@table(
+    "options, command, code, verdict",
+    [
+        ("--gpus all", "accelerate launch --num_processes 4 fit.py", ACCELERATOR, "needed"),
+        ("--gpus all", "accelerate launch --cpu --num_processes 4 fit.py", ACCELERATOR, "not-needed"),
+        ("--gpus all", "accelerate launch --num_processes 4 --cpu fit.py", ACCELERATOR, "not-needed"),
+        ("--gpus all", "accelerate-launch --cpu --num_processes 4 fit.py", ACCELERATOR, "not-needed"),
+        ("--gpus all", f"{RANKS} fit.py", ACCELERATOR.replace("()", "(cpu=True)", 1), "not-needed"),
+        ("--gpus all", f"{RANKS} fit.py", ACCELERATOR.replace("()", "(cpu=cpu)", 1), "needed"),
+        ("--gpus 1", f"{RANKS} fit.py", JOINS, "not-needed"),
+        ("--gpus 1", f"{RANKS} fit.py", ACCELERATOR, "not-needed"),
+        ("--gpus 2", f"{RANKS} fit.py", JOINS, "needed"),
+    ],
+)
+def test_ranks_that_share_no_gpus(tmp_path: Path, options: str, command: str, code: str, verdict: str) -> None:
+    """Those on CPUs use no NCCL, and it takes a GPU for each rank."""
+    launch = f"docker run {options} -v $PWD:/w -w /w {PYTORCH} {command}\n"
+    assert need(tmp_path, {"run.sh": launch, "fit.py": code}).verdict == verdict
+
+
+@table(
+    "body, verdict",
+    [
+        ("print(rank)", "not-needed"),
+        ("torch.distributed.init_process_group('gloo')", "not-needed"),
+        ("torch.distributed.init_process_group('nccl')", "needed"),
+        ("torch.distributed.init_process_group(BACKEND)", "needed"),
+        ("strange.go(rank)", "needed"),
+    ],
+)
+def test_processes_that_a_program_starts_of_itself(tmp_path: Path, body: str, verdict: str) -> None:
+    code = "import torch\nimport torch.multiprocessing as mp\n"
+    code += "import strange\n" if "strange" in body else ""
+    code += f"def f(rank):\n    {body}\nif __name__ == '__main__':\n    mp.spawn(f, nprocs=4)\n"
+    launch = f"docker run --gpus all -v $PWD:/w -w /w {PYTORCH} python fit.py\n"
+    assert need(tmp_path, {"run.sh": launch, "fit.py": code}).verdict == verdict
