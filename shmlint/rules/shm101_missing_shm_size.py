@@ -12,6 +12,7 @@ from shmlint.model.rule import Rule
 from shmlint.rules import Context, selected
 from shmlint.rules import shm205_build_only_shm_size as shm205
 from shmlint.rules.advice import advised, give, severity_of_need, stated
+from shmlint.rules.contrast import left_to_people, meant_so
 from shmlint.rules.shm212_variant_lacks_shm import replaces_shm101
 from shmlint.rules.shm214_memory_volume_not_mounted import RULE as NOT_MOUNTED
 from shmlint.rules.wording import container, gap, gpu_evidence, why
@@ -41,6 +42,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if need.verdict in ("unknown", "likely") and len(context.launches) > 1 and replaces_shm101(launch, context):
         return
     fix, advice = give(launch, stated(launch, need, context.settings), severity=severity, verdict=need.verdict)
+    meant = meant_so(launch, context, need.floor)
+    if meant:
+        fix, severity = left_to_people(fix, severity)
     lacks = gap(need, effective.bytes)
     yield Finding(
         RULE.id,
@@ -49,7 +53,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f" gets {human(effective.bytes)} of /dev/shm{lacks.text}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
-        why(need, context),
+        (*why(need, context), *meant),
         fix,
         advice=advice,
         unknown_workload=need.verdict == "unknown",

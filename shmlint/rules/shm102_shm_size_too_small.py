@@ -10,6 +10,7 @@ from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.advice import advised, give, severity_of_need
+from shmlint.rules.contrast import left_to_people, meant_so
 from shmlint.rules.wording import container, gap, gpu_evidence, least, why
 
 RULE = Rule("SHM102", "shm-size-too-small", "error")
@@ -49,6 +50,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         given = "gets too small a /dev/shm from an env file"
     lacks = gap(need, need.floor if private else effective.bytes)
     fix, advice = give(launch, advised(launch, need, context.settings), severity=severity, verdict=need.verdict)
+    meant = meant_so(launch, context, need.floor)
+    if meant:
+        fix, severity = left_to_people(fix, severity)
     yield Finding(
         RULE.id,
         severity,
@@ -56,7 +60,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f" {given}{lacks.text}",
         launch,
         (*gpu_evidence(launch), *need.evidence),
-        (*why(need, context), *least(need)),
+        (*why(need, context), *least(need), *meant),
         fix if written else None,
         advice=advice if written and not private else _advice(effective.decided_by, private),
         unknown_workload=need.verdict == "unknown",
