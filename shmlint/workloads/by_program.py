@@ -19,7 +19,7 @@ from shmlint.workloads.by_knowledge import (
     nccl,
     queues,
 )
-from shmlint.workloads.commands import names_training, read_ranks
+from shmlint.workloads.commands import has_rank_for_each, names_training, read_ranks
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.mechanisms import (
     RAY_SHARE,
@@ -69,7 +69,10 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             continue
         done.append(entry)
         reading = read_program(entry, program.files)
-        stops += (*_not_counted(reading.calls, gpu_count(launch) == 1), *_texts(reading))
+        stops += (
+            *_not_counted(reading.calls, gpu_count(launch) == 1), *_texts(reading),
+            *_unknown_ranks(reading, commands, entry, launch),
+        )  # fmt: skip
         readings.append((entry, reading))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         found, fits = _of_calls(entry, reading, ranks, as_set_by_code(launch, reading.variables))
@@ -247,6 +250,19 @@ def _texts(reading: Reading) -> Iterator[Step]:
     for call in reading.calls if reading.tokens else ():
         if call.row.use == "dataloader" and call.processes.number and not call.row.item:
             yield Step("what its loaders give with each text is not known", call.span)
+
+
+def _unknown_ranks(reading: Reading, commands: Sequence[Ran], entry: Entry, launch: Launch) -> Iterator[Step]:
+    """The ranks that a program joins where a launcher starts of it as many as there are GPUs, or nobody knows how many.
+
+    None of its commands tells a number.
+    """
+    joins = reading.collective is not None and not reading.sockets
+    if not joins or gpu_count(launch) == 1 or _ranks(commands, entry) is not None:
+        return
+    for ran in commands:
+        if entry.is_started_by(ran) and (has_rank_for_each(ran.words) or read_ranks(ran.words)[1]):
+            yield Step("how many ranks its launcher starts is not known", ran.place)
 
 
 _EVERY = ("all", "auto", -1, "-1")

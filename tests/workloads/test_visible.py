@@ -75,3 +75,18 @@ def test_what_a_command_leaves_of_the_gpus(tmp_path: Path, command: str, verdict
 def test_what_code_leaves_itself_of_the_gpus(tmp_path: Path, before: str, verdict: str) -> None:
     code = f"import os\n{before}\nimport lightning as L\nL.Trainer(devices=-1, strategy='ddp')\n"
     assert of_script(tmp_path, "python fit.py", code=code) == verdict
+
+
+@table(
+    "options, command",
+    [
+        ("--gpus all", EACH),
+        ("--gpus 4", f"bash -c 'CUDA_VISIBLE_DEVICES=$(pick) {EACH}'"),
+        ("--gpus all", "bash -c 'torchrun --nproc_per_node=$(nvidia-smi -L | wc -l) fit.py'"),
+    ],
+)
+def test_ranks_that_are_joined_are_not_called_none_where_their_number_is_unknown(
+    tmp_path: Path, options: str, command: str
+) -> None:
+    launch = f"docker run {options} -v $PWD:/w -w /w {NGC} {command}\n"
+    assert need(tmp_path, {"run.sh": launch, "fit.py": JOINED}).verdict == "likely"
