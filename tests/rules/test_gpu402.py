@@ -41,7 +41,8 @@ STRAYS = {
     "deploy.resources.devices": "deploy.resources.devices",
     "deploy.resources.limits.devices": "deploy.resources.limits.devices",
     "resources.reservations.devices": "resources", "reservations.devices": "reservations",
-    "device_requests": "device_requests",
+    "device_requests": "device_requests", "gpu": "gpu", "deploy.resources.limits.gpus": "deploy.resources.limits.gpus",
+    "deploy.resources.reservations.gpu": "deploy.resources.reservations.gpu",
 }  # fmt: skip
 """Paths, and the key on them that is none."""
 
@@ -59,6 +60,22 @@ def test_compose_knows_no_such_key(tmp_path: Path, path: str) -> None:
     (tmp_path / "compose.yaml").write_text(stray(path), "utf-8")
     answer, said = compose_answer(tmp_path)
     assert answer is None and "additional properties" in said
+
+
+AMONG_DEVICES = "services:\n  x:\n    image: foo\n    devices: [{driver: nvidia, count: 1, capabilities: [gpu]}]\n"
+
+
+def test_a_request_in_the_list_of_devices(tmp_path: Path) -> None:
+    (found,) = findings(tmp_path, AMONG_DEVICES, select=(*THIS, "SHM001"))
+    told = "service `x`: `devices[0]` is a request for GPUs, and `devices` lists devices of the host"
+    assert found.message == told + REFUSES
+    assert "`deploy.resources.reservations.devices`" in found.advice
+
+
+@pytest.mark.compose_judge
+def test_compose_takes_no_request_in_the_list_of_devices(tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text(AMONG_DEVICES, "utf-8")
+    assert "missing a mount target" in compose_answer(tmp_path)[1]
 
 
 @pytest.mark.parametrize("text", ["resources: {limits: {memory: 1g}}", "reservations: {}", "deploy: {reservations: }"])

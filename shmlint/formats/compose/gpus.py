@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from shmlint.docker import gpus as gpu_requests
 from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, GenericResource, Request, Runtime
-from shmlint.formats.compose.places import DEVICES, GENERIC, starts_with_all, stray_requests
+from shmlint.formats.compose.places import DEVICES, GENERIC, requests_among_devices, starts_with_all, stray_requests
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.formats.compose.values import unset
 from shmlint.model.launch import GpuRequest, Unknown, Value
@@ -34,6 +34,7 @@ def read_gpu(tree: Branch, environment: dict[str, Value[str]]) -> GpuRequest:
         _as_compose_wants(tree.get(*DEVICES), deploy=True)
         and (gpus is None or _as_compose_wants(gpus, deploy=False))
         and next(stray_requests(tree), None) is None
+        and next(requests_among_devices(tree), None) is None
     ):
         return request
     from shmlint.formats.compose.invalid_gpu import find

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shmlint.formats.compose.places import starts_with_all, stray_requests
+from shmlint.formats.compose.places import requests_among_devices, starts_with_all, stray_requests
 from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, quoted_like
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.model.launch import Change, GpuFault, GpuFaultKind
@@ -24,10 +24,13 @@ _RIGHT = "`gpus: all`, or `gpus: [{count: 2}]` for two of them"
 
 def find(service: Branch) -> Iterator[GpuFault]:
     """What is refused in ``deploy.resources.reservations.devices`` and in ``gpus``."""
+    advice = "a device request belongs under `deploy.resources.reservations.devices`"
     for entry, place in stray_requests(service):
         message = f"`{place}` is an unknown key; Compose refuses the file"
-        advice = "a device request belongs under `deploy.resources.reservations.devices`"
         yield GpuFault(entry.layer.span(entry.key), "unknown-key", place, message, (), advice, "")
+    for i, request in requests_among_devices(service):
+        message = f"`devices[{i}]` is a request for GPUs, and `devices` lists devices of the host"
+        yield _fault(request.span, "type", f"devices[{i}]", message, advice=advice)
     reservations = service.get("deploy", "resources", "reservations")
     devices = reservations.get("devices") if isinstance(reservations, Branch) else None
     gpus = service.get("gpus")

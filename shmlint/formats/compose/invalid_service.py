@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from shmlint.docker.mounts import parse_volume
 from shmlint.docker.sizes import InvalidSize, parse_compose
+from shmlint.formats.compose.invalid_keys import service_keys
 from shmlint.formats.compose.project import Project, Service
 from shmlint.formats.compose.tree import Branch, Leaf, Tree, items_of
 from shmlint.formats.compose.values import read_size, unset
@@ -58,14 +59,28 @@ _MEMORY = (
 )
 
 
-def service_faults(project: Project, *, complete: bool, elsewhere: Collection[str] = ()) -> Iterator[Problem]:
+def service_faults(
+    project: Project, *, complete: bool, elsewhere: Collection[str] = (), extended: Collection[str] = ()
+) -> Iterator[Problem]:
     """What Compose refuses in the services of a project, each with its reason.
 
     ``complete``: people start these files by themselves, so what they do not define is not there, unless it is
-    one of the names ``elsewhere``, which other files define that may be put to these.
+    one of the names ``elsewhere``, which other files define that may be put to these. Other files extend the services
+    in ``extended``; without ``complete`` they are not started from here.
     """
     for name, service in project.services.items():
         tree = service.tree
+        if name in extended and not complete:
+            continue
+        alone = complete and not project.unknown and not service.unknown
+        known = alone and name not in elsewhere and name not in extended
+        wrong = [*service_keys(name, tree, complete=known)]
+        yield from wrong
+        if wrong:
+            continue  # Compose goes no further
+        if known and "profiles" not in tree.entries:
+            yield from _without_image(service)
+        yield from _mounted_twice(name, tree)
         yield from _sizes(name, tree)
         yield from _distinct(name, tree)
         yield from _scaled(name, tree)
@@ -77,6 +92,43 @@ def service_faults(project: Project, *, complete: bool, elsewhere: Collection[st
             yield Problem(mode.span, f"service `{name}` {reason}; Compose refuses the file", facts=(name, "networks"))
     if complete and not project.unknown:
         yield from _circular(project)
+
+
+def _without_image(service: Service) -> Iterator[Problem]:
+    """A service that says neither what it runs nor how that is built."""
+    tree, key = service.tree, service.bodies[0]
+    image = tree.leaf("image")
+    named = image is not None and (image.text or image.interpolated.used)
+    if not named and "build" not in tree.entries and "provider" not in tree.entries:
+        message = f"service `{service.name}` has neither an image nor a build context; Compose refuses the file"
+        yield Problem(key.layer.span(key.key), message, facts=(service.name, "image"))
+
+
+def _mounted_twice(name: str, tree: Branch) -> Iterator[Problem]:
+    """A target that a tmpfs and a volume are mounted on, or two tmpfs. Of two volumes the last one is taken."""
+    mounted: dict[str, Span] = {}
+    for target, span in (*_tmpfs_targets(tree), *_volume_targets(tree)):
+        first = mounted.setdefault(target, span)
+        if first is not span:
+            where = f"line {first.line}" if first.path == span.path else f"{first.path}, line {first.line}"
+            message = f"service `{name}`: target {target} is already mounted in {where}; Compose refuses the file"
+            yield Problem(span, message, facts=(name, "mounted", target))
+
+
+def _tmpfs_targets(tree: Branch) -> Iterator[tuple[str, Span]]:
+    leaves = (item for item in items_of(tree.get("tmpfs")) if isinstance(item, Leaf) and not unset(item))
+    # Merging takes those for the same that have the same text before the first `=`.
+    for leaf in {leaf.text.partition("=")[0]: leaf for leaf in leaves}.values():
+        yield leaf.text.partition(":")[0], leaf.span
+
+
+def _volume_targets(tree: Branch) -> Iterator[tuple[str, Span]]:
+    found: dict[str, Span] = {}
+    for item in items_of(tree.get("volumes")):
+        leaf = item.leaf("target") if isinstance(item, Branch) else item
+        if isinstance(leaf, Leaf) and not unset(leaf):
+            found[leaf.text if isinstance(item, Branch) else parse_volume(leaf.text).target] = leaf.span
+    yield from found.items()
 
 
 # What is not defined -------------------------------------------------------------------------------------

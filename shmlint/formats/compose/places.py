@@ -36,10 +36,11 @@ _PARTS: tuple[tuple[str, ...], ...] = (
 _STRAYS = (
     (("deploy",), ("devices", "reservations")),
     (("deploy", "resources"), ("devices",)),
-    (("deploy", "resources", "limits"), ("devices",)),
-    ((), ("device_requests", "reservations", "resources")),
+    (("deploy", "resources", "limits"), ("devices", "gpus", "gpu")),
+    (("deploy", "resources", "reservations"), ("gpus", "gpu")),
+    ((), ("device_requests", "reservations", "resources", "gpu")),
 )
-"""Wrong places where people request devices: part of the path left out, or the API's own name."""
+"""Wrong places where people request devices: part of the path left out, the API's own name, nearly the right key."""
 
 
 def stray_requests(tree: Branch) -> Iterator[tuple[Entry, str]]:
@@ -59,6 +60,16 @@ def stray_requests(tree: Branch) -> Iterator[tuple[Entry, str]]:
                 held = held.get("devices") if isinstance(held, Branch) else None
             if held is not None and not isinstance(held, Removed):
                 yield entry, ".".join((*path, name))
+
+
+def requests_among_devices(service: Branch) -> Iterator[tuple[int, Branch]]:
+    """Requests for GPUs in the list that names devices of the host, with their numbers in it."""
+    for i, item in enumerate(items_of(service.get("devices"))):
+        if isinstance(item, Branch) and "source" not in item.entries and not _OF_REQUEST.isdisjoint(item.entries):
+            yield i, item
+
+
+_OF_REQUEST = frozenset({"capabilities", "count", "device_ids", "driver"})
 
 
 def starts_with_all(gpus: Listing) -> bool:

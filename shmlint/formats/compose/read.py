@@ -22,6 +22,7 @@ from shmlint.formats.compose.files import (
     named_files,
     service_names,
 )
+from shmlint.formats.compose.invalid_keys import service_keys
 from shmlint.formats.compose.invalid_service import service_faults
 from shmlint.formats.compose.load import load_project, read_document
 from shmlint.formats.compose.project import Project
@@ -68,9 +69,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             continue
         swarm = _swarm(project, workspace, settings.of(project.files[0]))
         alone = combination.of_settings or not taken.included.issuperset(combination.files)
-        complete = alone and (combination.started_in is not None or combination.of_settings)
-        elsewhere = _defined_elsewhere(project, workspace) if complete and not combination.of_settings else ()
-        refused = () if swarm else service_faults(project, complete=complete, elsewhere=elsewhere)
+        refused = _swarm_faults(project) if swarm else _faults(combination, project, taken, workspace, alone=alone)
         for problem in (*project.problems, *refused):
             if problem.key not in seen_problems and (
                 combination not in taken.starters or problem.span.path in wanted
@@ -110,6 +109,22 @@ def _readable(wanted: Sequence[str], workspace: Workspace) -> tuple[list[str], l
         if documents and not any(fault.kind == "wrong-file" for fault in faults):
             readable.append(path)
     return readable, problems, templates
+
+
+def _faults(
+    combination: _Combination, project: Project, taken: _Taken, workspace: Workspace, *, alone: bool
+) -> Iterator[Problem]:
+    """What Compose refuses in the services of a project; ``alone``: no other file includes it."""
+    complete = alone and (combination.started_in is not None or combination.of_settings)
+    elsewhere = _defined_elsewhere(project, workspace) if complete and not combination.of_settings else ()
+    extended = {name for file in project.files for name in taken.extended.get(file, ())}
+    return service_faults(project, complete=complete, elsewhere=elsewhere, extended=extended)
+
+
+def _swarm_faults(project: Project) -> Iterator[Problem]:
+    """What the docker client refuses in the files of a stack: it knows no key and no type that Compose does not."""
+    for name, service in project.services.items():
+        yield from service_keys(name, service.tree, complete=False)
 
 
 def _only_in_swarm(deploy: Tree | None) -> bool:

@@ -22,7 +22,7 @@ _ODD_VARIABLE = r"\$\{(?![A-Za-z_][A-Za-z0-9_]*(?::?[-?+][^${}'\"\n]*)?\})"
 def refused(document: Document, layer: Layer) -> Iterator[Problem]:
     """The values and keys of a document that Compose does not take."""
     text = document.source.text
-    if not (document.odd_keys or "!!" in text or "!<" in text or re.search(_ODD_VARIABLE, text)):
+    if not (document.odd_keys or "<<" in text or "!!" in text or "!<" in text or re.search(_ODD_VARIABLE, text)):
         return
     odd_keys = {id(key) for key in document.odd_keys}
     stack: list[tuple[Node, str]] = [(document.root, "")]
@@ -35,6 +35,9 @@ def refused(document: Document, layer: Layer) -> Iterator[Problem]:
                 name = key.resolved
                 if id(key) in odd_keys and (reason := _key_fault(name, path)):
                     yield Problem(layer.span(key), reason, facts=("key", path))
+                if _is_merge(name) and not _can_be_merged(value):
+                    message = "map merge requires a map or a list of maps as the value of `<<`"
+                    yield Problem(layer.span(value if value.start < value.end else key), message, facts=("<<", path))
                 stack.append((value, f"{path}.{name.value}" if isinstance(name, Scalar) else path))
         elif isinstance(node, SequenceNode):
             stack += ((item, f"{path}[{at}]") for at, item in reversed(list(enumerate(node.items))))
@@ -42,6 +45,17 @@ def refused(document: Document, layer: Layer) -> Iterator[Problem]:
             leaf = layer.tree(node)
             if isinstance(leaf, Leaf) and (reason := _value_fault(leaf, path.removeprefix("."))):
                 yield Problem(leaf.span, reason, facts=("value", path))
+
+
+def _is_merge(key: Node) -> bool:
+    return isinstance(key, Scalar) and key.value == "<<" and not key.style and key.tag is None
+
+
+def _can_be_merged(value: Node) -> bool:
+    target = value.resolved
+    if isinstance(target, SequenceNode):
+        return all(isinstance(item.resolved, MappingNode) for item in target.items)
+    return isinstance(target, MappingNode)
 
 
 def _key_fault(key: Node, path: str) -> str:

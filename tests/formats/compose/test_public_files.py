@@ -21,6 +21,7 @@ import pytest
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.files import default_files, incomplete
+from shmlint.formats.compose.invalid_service import service_faults
 from shmlint.formats.compose.load import load_project
 from shmlint.formats.compose.service import read_project
 from shmlint.formats.compose.shape import check
@@ -131,7 +132,7 @@ def test_compose_agrees_on_public_files(tmp_path: Path, monkeypatch: pytest.Monk
         except Unreadable as error:
             found.append(f"{name}: unreadable, {error.message}")
             continue
-        problems += project.problems
+        problems += [*project.problems, *service_faults(project, complete=True)]
         found += [f"{name}: line {p.span.line}: {p.message}" for p in problems]
         launches = {launch.name: launch for launch in read_project(project, workspace)}
         for service, theirs in answer["services"].items():

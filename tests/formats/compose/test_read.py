@@ -390,7 +390,7 @@ def test_what_is_no_compose_file_is_one_finding(text: str, position: object, wor
 @table(
     "text",
     ["services: {}\n", "services:\n", "services: !reset {}\n", "services:\n  a: !reset\n",
-     "services:\n  a: {image: yes}\n", "version: 3\nservices: {a: {image: x, init: yes}}\n", "name: x\n"],
+     "services:\n  a: {image: yes}\n", "version: '3'\nservices: {a: {image: x, init: yes}}\n", "name: x\n"],
 )  # fmt: skip
 def test_nothing_is_said_of(text: str) -> None:
     assert said(run({"compose.yaml": text})) == []
