@@ -3,35 +3,82 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import islice
 
-from shmlint.files.read import Unreadable, normal
+from shmlint.files.boundary import work_tree
+from shmlint.files.git import ask_git
+from shmlint.files.read import PathProblem, Unreadable, normal
+from shmlint.files.walk import walk, without_skipped
 from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.load import load_project
+
+MOST_NAMES = 100_000
+MOST_USERS = 200
+"""So many names are looked at for files that use another, and so many of these are read again."""
 
 
 def users(paths: Collection[str], named: Collection[str], workspace: Workspace) -> list[str] | None:
-    """The files beside those named that extend or include some files which are not; None if they may be anywhere.
+    """The files beside those named that extend or include some files; None if they may be anywhere.
 
-    Whoever keeps such a file in another directory shares it between projects.
+    They are looked for in the repository of these files; outside of one under their directories, or only beside them
+    where these hold too much. Whoever keeps a file that is not named in another directory shares it between projects.
     """
-    others = [path for path in paths if path not in named]
     folders = {os.path.dirname(path) for path in named}
-    if any(os.path.dirname(path) not in folders for path in others):
+    if any(path not in named and os.path.dirname(path) not in folders for path in paths):
         return None
-    found = []
-    for path in others:
-        folder, name = os.path.split(path)
-        for beside in workspace.names_in(folder or "."):
-            user = normal(os.path.join(folder, beside))
-            if beside.endswith((".yml", ".yaml")) and user not in (path, *named) and _uses(user, name, workspace):
-                found.append(user)
-    return sorted(set(found))
+    candidates = _yaml_files(paths, workspace)
+    if candidates is None:
+        return None
+    wanted = set(paths)
+    uses = {one: _uses(one, wanted, workspace) for one in sorted(candidates - {*paths, *named})}
+    found = [one for one, is_user in uses.items() if is_user]
+    return None if None in uses.values() or len(found) > MOST_USERS else found
 
 
-def _uses(path: str, name: str, workspace: Workspace) -> bool:
+def _yaml_files(paths: Collection[str], workspace: Workspace) -> set[str] | None:
+    """The YAML files beside some files and in their repositories; None where these hold too many files."""
+    found: set[str] = set()
+    roots: dict[str, tuple[str, bool]] = {}
+    for folder in sorted({os.path.dirname(path) for path in paths}):
+        found.update(normal(os.path.join(folder, name)) for name in workspace.names_in(folder or ".") if _is_yaml(name))
+        root = workspace.root(os.path.join(folder, "compose.yaml"))
+        real = os.path.realpath(workspace.on_disk(folder or "."))
+        roots.setdefault(root or real, (folder, root is not None))
+    for root, (folder, is_repository) in roots.items():
+        names = [*islice(_names_under(root), MOST_NAMES + 1)]
+        way = os.path.relpath(root, os.path.realpath(workspace.on_disk(folder or ".")))
+        if len(names) <= MOST_NAMES:
+            found.update(normal(os.path.join(folder, way, name)) for name in names if _is_yaml(name))
+        elif is_repository:
+            return None
+    return found
+
+
+def _is_yaml(name: str) -> bool:
+    return name.endswith((".yml", ".yaml"))
+
+
+def _names_under(root: str) -> Iterator[str]:
+    """The names of the files under a directory, as for a scan of it."""
+    top = work_tree(root)
+    listed = ask_git(root, top) if top else None
+    if listed is not None:
+        yield from without_skipped(root, listed)
+    else:
+        yield from (name for name in walk(root, top) if not isinstance(name, PathProblem))
+
+
+def _uses(path: str, wanted: Collection[str], workspace: Workspace) -> bool | None:
+    """Whether a file extends or includes one of some files, or one that does; None where it may."""
     try:
         text = workspace.source(path).text
+        if "extends" not in text and "include" not in text:
+            return False
+        project = load_project([path], workspace)
     except Unreadable:
         return False
-    return name in text and re.search(r"\b(?:extends|include)\b", text) is not None
+    if not project.included.union(project.extended).isdisjoint(wanted):
+        return True
+    unknown = project.unknown or any(service.unknown for service in project.services.values())
+    return None if unknown and any(os.path.basename(one) in text for one in wanted) else False

@@ -45,3 +45,36 @@ def test_naming_one_file_changes_no_other_project(
     outcome = fix(lint({"compose": ["compose.yaml"]}, Settings(), Workspace()))
     assert list(outcome.texts) == [changed]
     assert "shm_size: 8gb" in outcome.texts[changed]
+
+
+BASE = SHARED + "    gpus: all\n"
+FROM_BASE = OTHER.replace("common.yaml", "compose.yaml")
+FROM_ABOVE = OTHER.replace("common.yaml", "../compose.yaml")
+
+
+@table(
+    ("others", "changed"),
+    [
+        ({}, True),
+        ({"other.yaml": "services:\n  v: {image: redis}\n"}, True),
+        ({"other.yaml": FROM_BASE}, False),
+        ({"apps/v/service.yml": FROM_ABOVE.replace("../", "../../")}, False),
+        ({"mid.yaml": FROM_BASE.replace("  v:", "  m:").replace("    image: redis\n    command: sh\n", ""),
+          "apps/v.yaml": OTHER.replace("common.yaml", "../mid.yaml").replace("base", "m")}, False),
+        # Another file of that name; one that has the same need; one that nobody can follow.
+        ({"apps/compose.yaml": SHARED, "apps/v.yaml": FROM_BASE}, True),
+        ({"apps/v.yaml": "services:\n  v:\n    extends: {file: ../compose.yaml, service: base}\n"}, True),
+        ({"v.yaml": "services:\n  v: {extends: {file: '${D}/compose.yaml', service: base}}\n"}, False),
+    ],
+)
+def test_a_template_that_is_named_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: dict[str, str], changed: bool
+) -> None:
+    """It is changed only where that leaves what extends it as it was, in whatever directory of the repository."""
+    for name, text in {"compose.yaml": BASE, **others}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for directory, named in ((tmp_path, "compose.yaml"), (tmp_path.parent, f"{tmp_path.name}/compose.yaml")):
+        monkeypatch.chdir(directory)
+        outcome = fix(lint({"compose": [named]}, Settings(), Workspace()))
+        assert list(outcome.texts) == ([named] if changed else [])
