@@ -238,6 +238,8 @@ class MountRequest(NamedTuple):
     options: Value[str] | None = None
     size: Value[Size] | None = None
     size_span: Span | None = None
+    unknown: Unknown | None = None
+    """Why it is not known what is mounted."""
 
 
 def read(request: MountRequest) -> Mount | None:
@@ -258,6 +260,7 @@ def read(request: MountRequest) -> Mount | None:
         given = request.size.value
         # 0 and no size at all are no size option: half of the host's memory.
         size, error = (given, "") if isinstance(given, Unknown) else (given.bytes or None, given.error)
+    size = request.unknown or size
     kernel = request.options is not None
     return Mount(kind, target, size, request.span, request.source, error, request.size_span, kernel)
 

@@ -141,7 +141,7 @@ class Mount(NamedTuple):
     """Why the kernel or Docker would refuse the size, where it would."""
     size_span: Span | None = None
     kernel_grammar: bool = False
-    """The kernel reads the size, not Docker: ``--tmpfs``, Compose's short ``tmpfs``."""
+    """The kernel reads the size, not Docker: ``--tmpfs``, Compose's short ``tmpfs``, a volume that is a tmpfs."""
     asked: int | None = None
     """Bytes that an ``emptyDir`` names. One in memory gets no more than the pod's memory limits allow."""
 
@@ -451,8 +451,8 @@ class Launch(NamedTuple):
         return self.files[0] if self.kind == "compose-service" and self.files else self.span.path
 
     def drops(self, mount: Mount) -> bool:
-        """Whether a mount is not passed on: a stack's short ``tmpfs``."""
-        return bool(self.swarm) and mount.kernel_grammar
+        """Whether a mount is not passed on: a stack's short ``tmpfs``, which is of no volume."""
+        return bool(self.swarm) and mount.kernel_grammar and not mount.source
 
     def effective_shm(self, default: int = DOCKER_DEFAULT_SHM) -> Effective:
         """Which of mount, ipc, size and default decides, and how many bytes that gives.

@@ -240,7 +240,7 @@ def _verdict(run: Run, launch: Launch) -> str:
         return f"not checked: {launch.undecided.because}"
     effective = run.effective(launch)
     need = run.need(launch)
-    if effective.decided_by == "unknown":
+    if effective.decided_by == "unknown" or (effective.bytes is None and effective.because):
         return f"/dev/shm unknown: {effective.because}"
     if need.verdict == "not-needed" and effective.decided_by == "default":
         name = f"{need.workload.name}: " if need.workload else ""

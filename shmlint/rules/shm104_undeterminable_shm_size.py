@@ -69,6 +69,8 @@ def _missing(launch: Launch, context: Context) -> tuple[Unknown, Span, str] | No
     unknown = next((size for size in sizes if isinstance(size, Unknown)), None)
     if unknown is not None:
         advice = "give the size a default in the file"
+        if unknown.kind == "engine" and launch.kind == "compose-service":
+            advice = "define the volume in the file, as a tmpfs with a size"
     elif effective.decided_by == "donor" and effective.bytes is None and effective.because:
         unknown = Unknown("file", effective.because, launch.ipc.text if launch.ipc is not None else "")
         advice = "define the container that it joins in the same files, with its own size"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Evidence, Finding, Reason
-from shmlint.model.launch import Launch, deciding_mount, is_replaced, mounts_hosts_shm
+from shmlint.model.launch import Launch, Unknown, deciding_mount, is_replaced, mounts_hosts_shm
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.wording import gpu_evidence
@@ -29,6 +29,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         gives = f"the tmpfs on {mount.target} gives {given}"
     elif mount.type == "bind":
         gives = f"the host's {mount.source or mount.target} is mounted on {mount.target}"
+    elif isinstance(mount.size, Unknown):
+        gives = f"the volume `{mount.source}` is mounted on {mount.target}"
     else:
         gives = f"a volume on disk is mounted on {mount.target}"
     or_delete = "" if mount.type == "volume" else f", or delete the {launch.words.shm_option}"  # nobody means a disk

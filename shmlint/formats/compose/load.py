@@ -132,6 +132,7 @@ def _take(project: Project, included: Project, inclusion: _Inclusion) -> None:
     project.included |= included.included.union(inclusion.files)
     for file, names in included.extended.items():
         project.extended.setdefault(file, set()).update(names)
+    project.volumes = {**included.volumes, **project.volumes}
     for key, defined in included.defined.items():
         project.defined[key] |= defined
 

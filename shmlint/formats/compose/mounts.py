@@ -9,11 +9,15 @@ from shmlint.docker import mounts
 from shmlint.docker.mounts import MountRequest
 from shmlint.formats.compose.tree import Branch, Leaf, Tree, items_of
 from shmlint.formats.compose.values import read_size, unset
+from shmlint.formats.compose.volumes import NO_VOLUMES, Volumes, defined
 from shmlint.model.launch import Bind, Mount, Unknown, Value
 
 
-def read_mounts(tree: Branch) -> Iterator[Mount]:
-    """What is mounted on /dev/shm or /dev by ``tmpfs`` and ``volumes``; one a target, the last wins."""
+def read_mounts(tree: Branch, volumes: Volumes = NO_VOLUMES) -> Iterator[Mount]:
+    """What is mounted on /dev/shm or /dev by ``tmpfs`` and ``volumes``; one a target, the last wins.
+
+    ``volumes`` are those that the project defines.
+    """
     found: dict[tuple[str, str], Mount] = {}
     for item in items_of(tree.get("tmpfs")):
         mount = mounts.read(_short_tmpfs(item)) if isinstance(item, Leaf) else None
@@ -21,7 +25,7 @@ def read_mounts(tree: Branch) -> Iterator[Mount]:
             found["tmpfs", item.text.partition("=")[0]] = mount
     for item in items_of(tree.get("volumes")):
         request = _short_volume(item) if isinstance(item, Leaf) else _long_volume(item)
-        mount = mounts.read(request) if request is not None else None
+        mount = mounts.read(defined(request, volumes)) if request is not None else None
         if mount is not None:
             found["volume", mount.target] = mount
     yield from found.values()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shmlint.formats.compose.places import means_size
-from shmlint.formats.compose.tree import Branch, Entry, Layer, merge_service, untagged
+from shmlint.formats.compose.tree import Branch, Entry, Layer, merge_entry, merge_service, untagged
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem
 from shmlint.syntax.yaml import Node, Scalar
@@ -46,7 +46,7 @@ class Project:
 
     __slots__ = (
         "circular", "defined", "directory", "extended", "files", "height", "included", "name", "problems", "services",
-        "strays", "unknown",
+        "strays", "unknown", "volumes",
     )  # fmt: skip
 
     def __init__(self, files: tuple[str, ...], directory: str) -> None:
@@ -65,6 +65,8 @@ class Project:
         self.services: dict[str, Service] = {}
         self.defined: dict[str, set[str]] = {key: set() for key in DEFINING}
         """The names of volumes, networks and the like, by the key that they are defined under."""
+        self.volumes: dict[str, Entry] = {}
+        """What defines the volumes, by name."""
         self.problems: list[Problem] = []
         self.strays: list[tuple[str, Entry]] = []
         """Keys at the top, with their names, that mean a service's size."""
@@ -82,6 +84,7 @@ def put(project: Project, root: Branch, services: dict[str, Service]) -> None:
         if isinstance(group, Branch):
             names.difference_update(group.resets)
             names.update(group.entries)
+    _define_volumes(project, root)
     written = root.get("services")
     if "services" in root.resets | root.overrides:
         project.services.clear()
@@ -89,6 +92,20 @@ def put(project: Project, root: Branch, services: dict[str, Service]) -> None:
         project.services.pop(name, None)
     for service in services.values():
         _add(project, service)
+
+
+def _define_volumes(project: Project, root: Branch) -> None:
+    """Merge the volumes that a document defines onto those of the documents and files before it."""
+    if "volumes" in root.resets | root.overrides:
+        project.volumes.clear()
+    group = root.get("volumes")
+    if not isinstance(group, Branch):
+        return
+    for name in group.resets | group.overrides:
+        project.volumes.pop(name, None)
+    for name, entry in group.entries.items():
+        before = project.volumes.get(name)
+        project.volumes[name] = entry if before is None else merge_entry(before, entry, ("volumes", name))
 
 
 def _add(project: Project, service: Service) -> None:

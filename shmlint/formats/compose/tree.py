@@ -364,7 +364,7 @@ def merge_service(base: Branch, over: Branch, *, same_file: bool = False) -> Bra
             joined = Listing(entry.node, entry.layer, (under, new))
             entries[name] = Entry(entry.key, entry.layer, entry.node, joined)
         elif name in _MERGED:
-            entries[name] = _merge_entry(old, entry, (name,))
+            entries[name] = merge_entry(old, entry, (name,))
         else:
             entries[name] = entry
     return Branch(over.node, over.layer, entries, over.resets, over.overrides)
@@ -427,7 +427,8 @@ def _left(base: Branch, over: Branch) -> dict[str, Entry]:
     return {name: entry for name, entry in base.entries.items() if name not in gone}
 
 
-def _merge_entry(old: Entry, new: Entry, path: tuple[str, ...]) -> Entry:
+def merge_entry(old: Entry, new: Entry, path: tuple[str, ...]) -> Entry:
+    """The value at a path of a service (or of what is defined beside them), with another put over it."""
     base, over = old.tree, new.tree
     if isinstance(over, Leaf) and over.kind == "null":
         return old
@@ -441,7 +442,7 @@ def _merge_entry(old: Entry, new: Entry, path: tuple[str, ...]) -> Entry:
         entries = _left(base, over)
         for name, entry in over.entries.items():
             before = entries.get(name)
-            entries[name] = entry if before is None else _merge_entry(before, entry, (*path, name))
+            entries[name] = entry if before is None else merge_entry(before, entry, (*path, name))
         merged = Branch(over.node, over.layer, entries, over.resets, over.overrides)
         return Entry(new.key, new.layer, new.node, merged)
     if isinstance(base, Listing) and isinstance(over, Listing):
