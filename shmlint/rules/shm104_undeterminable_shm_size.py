@@ -81,6 +81,8 @@ def _missing(launch: Launch, context: Context) -> tuple[Unknown, Span, str] | No
     elif launch.shm is not None and isinstance(launch.shm.value, Unknown):
         unknown = launch.shm.value
         advice = f"give it a default: `${{SHM_SIZE:-8g}}` instead of `{launch.shm.text}`"
+        if launch.kind == "devcontainer":  # each machine may set another, whatever the default
+            advice = f"write a size instead of `{launch.shm.text}`"
     elif launch.undecided is None:
         return None
     elif launch.kind == "compose-service":

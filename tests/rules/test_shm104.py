@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.project import findings
 from tests.rules.cases import NGC, OWN, compose, entry, said
 from tests.table import table
 
@@ -66,3 +67,11 @@ KNOWN: dict[str, dict[str, str] | str] = {
 @table("text", KNOWN.values(), ids=KNOWN)
 def test_what_is_known_is_not(tmp_path: Path, text: dict[str, str] | str) -> None:
     assert said(tmp_path, text, "SHM104") == []
+
+
+def test_a_default_of_a_dev_container_is_no_advice(tmp_path: Path) -> None:
+    """Each machine may set the variable, whatever the file's default is."""
+    text = '{"image": "pytorch/pytorch", "runArgs": ["--gpus=all", "--shm-size=${localEnv:SHM:64m}"]}'
+    (found,) = findings(tmp_path, {".devcontainer/devcontainer.json": text}, select=("SHM104",))
+    assert found.severity == "note" and found.advice == "write a size instead of `${localEnv:SHM:64m}`"
+    assert findings(tmp_path, {".devcontainer/devcontainer.json": text}) == []
