@@ -17,6 +17,9 @@ _SERVICES = rb"""(?mx)^(?:\xef\xbb\xbf)?["']?services["']?[ \t]*:
     (?!\s*+ (?:\#[^\n]*+\n\s*+)*+ -\s)     # a list is another tool's: GitLab, Travis, Render
 """
 _SERVICE_KEY = rb"""(?m)(?:^[ \t]+|[{,][ \t]*)["']?(?:image|build|extends)["']?[ \t]*:(?=\s)"""
+_HARDWARE_KEY = rb"""(?mx)(?:^[ \t]+(?:-[ \t]+)?|[{,][ \t]*)["']?
+    (?:shm_size|gpus|capabilities|runtime["']?[ \t]*:[ \t]*["']?nvidia)\b
+"""
 _COMPOSE_KEYS = frozenset(
     (b"services", b"version", b"name", b"include", b"networks", b"volumes", b"configs", b"secrets", b"models")
 )
@@ -25,13 +28,16 @@ _COMPOSE_KEYS = frozenset(
 def _is_compose(content: bytes) -> bool:
     """A mapping ``services:`` at the top, entries with image, build or extends, and nothing else.
 
+    Or, in a file that is put on others (``-f compose.yaml -f gpu.yml``), with the GPUs or the shared memory of a
+    service that has its image there.
+
     Compose refuses any other key at the top but ``x-…``, so a file that has one (``jobs:``,
     ``steps:``, ``replicaCount:``) belongs to another tool that also has ``services``.
     """
     return (
         b"services" in content
         and re.search(_SERVICES, content) is not None
-        and re.search(_SERVICE_KEY, content) is not None
+        and (re.search(_SERVICE_KEY, content) or re.search(_HARDWARE_KEY, content)) is not None
         and all(key in _COMPOSE_KEYS or key.startswith(b"x-") for key in re.findall(_TOP_LEVEL_KEY, content))
     )
 

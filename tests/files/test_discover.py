@@ -157,6 +157,11 @@ def test_the_content_decides_where_only_a_part_of_the_name_fits(path: str, conte
         ("gpu.yml", "services:\n  a:\n    extends:\n      service: b\n"),
         ("gpu.yml", "services: {a: {image: b}}\n"),
         ("gpu.yml", '"services":\n  "a":\n    "image": b\n'),
+        # The image is in the file that it is put on.
+        ("gpu.yml", "services:\n  a:\n    gpus: all\n"),
+        ("nvidia.yml", "services:\n  a:\n    runtime: nvidia\n"),
+        ("shm.yaml", "services: {a: {'shm_size': 8g}}\n"),
+        ("gpu.yaml", "services:\n  a:\n    deploy: {resources: {reservations: {devices: [{capabilities: [gpu]}]}}}\n"),
     ],
 )
 def test_the_content_tells_a_compose_file(path: str, content: str) -> None:
@@ -173,6 +178,8 @@ def test_the_content_tells_a_compose_file(path: str, content: str) -> None:
         ("woodpecker.yml", "steps:\n  a:\n    image: b\nservices:\n  db:\n    image: c\n"),
         ("values.yaml", "replicaCount: 1\nservices:\n  a:\n    image: b\n"),
         ("symfony.yaml", "services:\n  _defaults:\n    autowire: true\n"),
+        ("functions.yaml", "services:\n  api:\n    runtime: nodejs\n    gpus_wanted: 1\n"),
+        ("values.yaml", "services:\n  a:\n    gpus: all\nreplicaCount: 1\n"),
         ("image.yml", "image: a\nservices:\n  web:\n    ports: []\n"),
         ("other.yml", "my_services:\n  a:\n    image: b\n"),
         ("deploy.yml", "apiVersion: v1\nservices:\n  a:\n    image: b\n"),

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice
 
 from shmlint.files.cache import Key
+from shmlint.files.kinds import kind_of
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.files import (
@@ -116,9 +117,17 @@ def _faults(
 ) -> Iterator[Problem]:
     """What Compose refuses in the services of a project; ``alone``: no other file includes it."""
     complete = alone and (combination.started_in is not None or combination.of_settings)
-    elsewhere = _defined_elsewhere(project, workspace) if complete and not combination.of_settings else ()
     extended = {name for file in project.files for name in taken.extended.get(file, ())}
-    return service_faults(project, complete=complete, elsewhere=elsewhere, extended=extended)
+    elsewhere = _defined_elsewhere(project, workspace) if complete and not combination.of_settings else ()
+    for problem in service_faults(project, complete=complete, elsewhere=elsewhere, extended=extended):
+        if problem.facts[1:] != ("image",) or not _given_beside(problem.facts[0], project, workspace):
+            yield problem
+
+
+def _given_beside(service: str, project: Project, workspace: Workspace) -> bool:
+    """Whether a file that is not named like a Compose file writes a service: it may give it an image."""
+    directories = set(map(os.path.dirname, project.files))
+    return any(service in workspace.once(_OTHER_WRITERS, d, partial(_other_writers, d)) for d in directories)
 
 
 def _swarm_faults(project: Project) -> Iterator[Problem]:
@@ -260,7 +269,8 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
             files = (*base, path)
             given = _names_of(base, workspace)
             left = tuple(name for name in missing if name not in given)
-            yield from once(_Combination(files, needs_base=left, named=len(bases) > 1))
+            elsewhere = os.path.dirname(base[0]) != os.path.dirname(path)
+            yield from once(_Combination(files, needs_base=left, named=elsewhere or len(bases) > 1))
 
 
 _DEFAULT: Key[tuple[str, ...]] = Key("compose files found by themselves")
@@ -308,11 +318,29 @@ def _bases(
     base = _base_part(default)
     if base and set(missing) & _names_of(base, workspace):
         return [base]
-    beside = workspace.once(_WRITERS, os.path.dirname(path), partial(_writers, os.path.dirname(path)))
-    first, *more = (dict.fromkeys(beside.get(name, ())) for name in missing)
-    writing = [other for other in first if other != path and other not in base and all(other in one for one in more)]
-    found = [(other,) for other in writing if set(missing).isdisjoint(_incomplete(other, workspace))]
-    return list(islice(_nearest(path, found), _MANY_BASES))
+    directory = os.path.dirname(path)
+    for writers, key in ((_writers, _WRITERS), (_other_writers, _OTHER_WRITERS)):
+        beside = workspace.once(key, directory, partial(writers, directory))
+        first, *more = (dict.fromkeys(beside.get(name, ())) for name in missing)
+        taken = (path, *base)
+        writing = [other for other in first if other not in taken and all(other in one for one in more)]
+        found = [(other,) for other in writing if set(missing).isdisjoint(_incomplete(other, workspace))]
+        if found:
+            return list(islice(_nearest(path, found), _MANY_BASES))
+    return _base_above(path, missing, workspace)
+
+
+def _base_above(path: str, missing: Sequence[str], workspace: Workspace) -> Sequence[tuple[str, ...]]:
+    """The default files of the directory above, where they have all that an overlay lacks: docker/gpu.yml."""
+    if os.path.basename(path) in OVERRIDE_FILES:
+        return []  # it belongs to what is beside it
+    for directory in _upwards(path, workspace)[1:2]:
+        default = workspace.once(_DEFAULT, directory, partial(default_files, directory))
+        base = _base_part(default)
+        whole = {name for file in base for name in _names(file, workspace) if name not in _incomplete(file, workspace)}
+        if whole.issuperset(missing):
+            return [base]
+    return []
 
 
 _WRITERS: Key[dict[str, list[str]]] = Key("compose files of a directory by the names of their services")
@@ -325,6 +353,28 @@ def _writers(directory: str, workspace: Workspace) -> dict[str, list[str]]:
         for name in _names(path, workspace):
             found.setdefault(name, []).append(path)
     return found
+
+
+_OTHER_WRITERS: Key[dict[str, list[str]]] = Key("files of a directory that are not named like Compose files")
+
+
+def _other_writers(directory: str, workspace: Workspace) -> dict[str, list[str]]:
+    """The same for the files that only their content tells: `docker compose -f app.yml -f gpu.yml`."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(workspace.names_in(directory)):
+        path = normal(os.path.join(directory, name))
+        if name.endswith((".yml", ".yaml")) and "compose" not in name.lower() and _is_compose(path, workspace):
+            for service in _names(path, workspace):
+                found.setdefault(service, []).append(path)
+    return found
+
+
+def _is_compose(path: str, workspace: Workspace) -> bool:
+    try:
+        source = workspace.source(path)
+    except Unreadable:
+        return False
+    return kind_of(source, workspace.top) == "compose"
 
 
 def _rival(path: str, default: Sequence[str], workspace: Workspace) -> tuple[str, ...]:

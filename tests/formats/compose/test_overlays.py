@@ -1,0 +1,46 @@
+"""Files without `compose` in their names that are put on others: `docker compose -f compose.yaml -f gpu.yml up`."""
+
+from __future__ import annotations
+
+from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.read import read
+from shmlint.model.settings import Settings
+from tests.table import table
+
+BASE = "services:\n  a: {image: vllm/vllm-openai}\n  db: {image: redis}\n"
+GPU = "services:\n  a: {gpus: all}\n"
+
+
+@table(
+    ("files", "overlay", "together"),
+    [
+        ({"compose.yaml": BASE}, "gpu.yml", ("compose.yaml", "gpu.yml")),
+        ({"app.yml": BASE}, "gpu.yml", ("app.yml", "gpu.yml")),
+        ({"compose.yaml": BASE}, "docker/gpu.yaml", ("compose.yaml", "docker/gpu.yaml")),
+        ({"compose.yaml": BASE, "x/compose.yml": BASE}, "x/gpu.yml", ("x/compose.yml", "x/gpu.yml")),
+        # No file has that service; it is too far away; a file that Compose finds belongs to what is beside it.
+        ({"compose.yaml": BASE.replace(" a:", " b:")}, "gpu.yml", None),
+        ({"compose.yaml": BASE}, "docker/gpu/gpu.yml", None),
+        ({"compose.yaml": BASE}, "docker/compose.override.yml", None),
+        ({"other.yml": "image: a\n" + BASE}, "gpu.yml", None),
+    ],
+)
+def test_what_an_overlay_is_put_on(files: dict[str, str], overlay: str, together: tuple[str, ...] | None) -> None:
+    (launch,) = [
+        launch
+        for launch in read([overlay], Workspace({**files, overlay: GPU}), Settings()).launches
+        if launch.gpu.requested
+    ]
+    assert launch.files == (together or (overlay,))
+    assert (launch.undecided is None) is (together is not None)
+
+
+def test_a_finding_names_the_file_of_the_directory_above() -> None:
+    launches = read(["docker/gpu.yml"], Workspace({"compose.yaml": BASE, "docker/gpu.yml": GPU}), Settings()).launches
+    (launch,) = [launch for launch in launches if launch.gpu.requested]
+    assert launch.combination is not None and launch.combination.files == ("compose.yaml", "docker/gpu.yml")
+
+
+def test_a_base_may_leave_its_image_to_files_of_any_name() -> None:
+    files = {"compose.yaml": "services: {a: {ports: ['80']}}\n", "cpu.yml": "services: {a: {image: x}}\n"}
+    assert read(["compose.yaml"], Workspace(files), Settings()).problems == ()
