@@ -16,6 +16,7 @@ from shmlint.formats.compose.tree import Branch, Leaf, Tree, items_of
 from shmlint.formats.compose.values import read_size, unset
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Span
+from shmlint.syntax.yaml import MappingNode
 
 _RESOURCES = ("deploy", "resources")
 
@@ -95,11 +96,13 @@ def service_faults(
 
 
 def _without_image(service: Service) -> Iterator[Problem]:
-    """A service that says neither what it runs nor how that is built."""
+    """A service that says neither what it runs nor how that is built; what one extends may be wrong in another way."""
     tree, key = service.tree, service.bodies[0]
     image = tree.leaf("image")
     named = image is not None and (image.text or image.interpolated.used)
-    if not named and "build" not in tree.entries and "provider" not in tree.entries:
+    nodes = (body.node.resolved for body in service.bodies)
+    extends = any(isinstance(node, MappingNode) and node.get("extends") is not None for node in nodes)
+    if not named and not extends and "build" not in tree.entries and "provider" not in tree.entries:
         message = f"service `{service.name}` has neither an image nor a build context; Compose refuses the file"
         yield Problem(key.layer.span(key.key), message, facts=(service.name, "image"))
 

@@ -117,11 +117,28 @@ def _faults(
 ) -> Iterator[Problem]:
     """What Compose refuses in the services of a project; ``alone``: no other file includes it."""
     complete = alone and (combination.started_in is not None or combination.of_settings)
+    complete = complete and not any(_is_part_of_dev_container(path, workspace) for path in project.files)
     extended = {name for file in project.files for name in taken.extended.get(file, ())}
     elsewhere = _defined_elsewhere(project, workspace) if complete and not combination.of_settings else ()
     for problem in service_faults(project, complete=complete, elsewhere=elsewhere, extended=extended):
         if problem.facts[1:] != ("image",) or not _given_beside(problem.facts[0], project, workspace):
             yield problem
+
+
+_LISTED = re.compile(r'"dockerComposeFile"\s*:\s*\[[^][]*,[^][]*\]')
+
+
+def _is_part_of_dev_container(path: str, workspace: Workspace) -> bool:
+    """Whether a dev container beside a file is started with it and others: it may only add to them."""
+    directory, name = os.path.split(path)
+    beside = normal(os.path.join(directory, "devcontainer.json"))
+    if not workspace.exists(beside):
+        return False
+    try:
+        listed = _LISTED.search(workspace.source(beside).text)
+    except Unreadable:
+        return False
+    return listed is not None and name in listed[0]
 
 
 def _given_beside(service: str, project: Project, workspace: Workspace) -> bool:

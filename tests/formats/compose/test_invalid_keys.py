@@ -170,3 +170,25 @@ def test_compose_takes_what_is_taken_here(tmp_path: Path) -> None:
         taken = [text for text, yes in zip(refused, pool.map(asked, enumerate(refused)), strict=True) if yes]
     assert taken == []
     assert len(refused) > 800
+
+
+@table(
+    ("listed", "expected"),
+    [
+        ('["../compose.yaml", "docker-compose.yml"]', 0), ('["docker-compose.yml", "more.yml"]', 0),
+        ('"docker-compose.yml"', 1), ('["docker-compose.yml"]', 1), ('["../compose.yaml", "other.yml"]', 1),
+    ],
+)  # fmt: skip
+def test_a_file_that_a_dev_container_is_started_with_may_lack_things(listed: str, expected: int) -> None:
+    own = ".devcontainer/docker-compose.yml"
+    files = {
+        own: "services:\n  a:\n    depends_on: [b]\n",
+        ".devcontainer/devcontainer.json": f'{{"dockerComposeFile": {listed}, "service": "a"}}',
+    }
+    reading = read([own], Workspace(files), Settings())
+    assert len(reading.problems) == 2 * expected
+
+
+def test_what_a_service_extends_is_reported_alone() -> None:
+    ((_, _, message),) = problems({"compose.yaml": "services:\n  a: {extends: {service: b}}\n  c: {image: x}\n"})
+    assert "`extends` names `b`" in message
