@@ -24,12 +24,22 @@ def meant_so(launch: Launch, context: Context, floor: int) -> tuple[Reason, ...]
 
 
 def _is_shown_with_more(launch: Launch, context: Context, floor: int) -> bool:
-    """Whether the page of a launch has the same command with at least ``floor`` bytes, or the host's /dev/shm."""
+    """Whether a page has the same command with at least ``floor`` bytes, or the host's /dev/shm, in one section."""
     return any(
         other.span.path == launch.span.path and other.kind == launch.kind and _has(other, context, floor)
-        and _beside_memory(other) == _beside_memory(launch)
+        and _beside_memory(other) == _beside_memory(launch) and _are_near(launch, other)
         for other in context.launches
     )  # fmt: skip
+
+
+def _are_near(one: Launch, other: Launch) -> bool:
+    """Whether no heading stands between two commands: under another one the same command is for something else."""
+    first, second = sorted((one.span.start, other.span.start))
+    return re.search(_HEADING, one.span.source.text[first:second]) is None
+
+
+_HEADING = r"(?m)^(?:[ \t]*|`{3,})\n#{1,6} |^#{2,6} |^(?:=|-|~|\^){4,}[ \t]*$"
+"""A comment in code is none: it follows a line of it."""
 
 
 def left_to_people(fix: Fix | None, severity: Severity) -> tuple[Fix | None, Severity]:

@@ -39,6 +39,8 @@ def test_a_command_that_may_be_meant_so_is_left_to_people(tmp_path: Path, name: 
         ("README.md", page(PLAIN)),
         ("README.md", page(PLAIN, MORE.replace("train.py", "other.py"))),
         ("README.md", page(PLAIN, MORE.replace("docker run", "docker run --rm"))),
+        ("README.md", f"{page(PLAIN)}\n## On several hosts\n{page(MORE)}"),
+        ("guide.rst", f"Run::\n\n    {PLAIN}\n\nSeveral hosts\n-------------\n\nRun::\n\n    {MORE}\n"),
         ("README.md", page(PLAIN, MORE.replace("$PWD:/w", "$PWD:/x"))),
         ("README.md", page(PLAIN, MORE.replace("16g", "64m"))),
         ("run.sh", f"{PLAIN}\n{MORE}\n"),
