@@ -157,7 +157,7 @@ def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: st
         ("shell", "x.sh", "docker run --gpus all \\\n  --rm # IMG\n", "no image follows its options"),
         ("makefile", "Makefile", "ifdef X\n\tR := docker run --gpus=all\nendif\n",
          "no recipe is known to run what the variable holds"),
-        ("makefile", "Makefile", "ifdef X\nR := docker run -d --gpus=all\nendif\na:\n\t$(R) IMG\n",
+        ("makefile", "Makefile", "ifdef X\nR := docker run -d --gpus=all\nelse\nR := echo\nendif\na:\n\t$(R) IMG\n",
          "variable R is set in several ways; the commands that begin with it are not read"),
         ("makefile", "Makefile", "a: R = docker run --gpus=all\na:\n\t$(R) IMG\n",
          "variable R is set in several ways; the commands that begin with it are not read"),

@@ -11,7 +11,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_repair import goes_on
-from shmlint.syntax.shell_text import Builder, ShellText
+from shmlint.syntax.shell_text import ENGINE, Builder, ShellText
 
 _DEPTH = 8
 """Variables inside variables are followed this deep."""
@@ -267,6 +267,12 @@ def sure_variables(source: Source, workspace: Workspace) -> set[str]:
     return {name for name, variable in _lines_and_variables(source, workspace)[1].known.items() if variable.sure}
 
 
+def followed_variables(source: Source, workspace: Workspace) -> set[str]:
+    """The variables of a makefile that nothing else sets, and those that start a container in any case."""
+    known = _lines_and_variables(source, workspace)[1].known
+    return {name for name, variable in known.items() if variable.sure or starts_container(variable, source)}
+
+
 def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[list[Line], _Variables]:
     """The lines that a shell gets, and the variables of a makefile."""
     variables = _Variables(source)
@@ -414,6 +420,9 @@ def _expand_make(
 def _put_variable(builder: Builder, source: Source, name: str, variables: _Variables, depth: int) -> None:
     """Put in what a variable holds, and a variable of the shell for what is not known of it."""
     variable = variables.known.get(name) if depth < _DEPTH else None
+    if variable is not None and starts_container(variable, source):
+        _put_start(builder, source, variable, (name, depth), variables)
+        return
     if variable is None or not (variable.sure or variable.perhaps):
         put_unknown(builder, name, options=variables.are_options(name))
         return
@@ -429,6 +438,41 @@ def _put_variable(builder: Builder, source: Source, name: str, variables: _Varia
             held = Builder(source)
             _expand(held, source, *value, variables, _DEPTH - 1)
             builder.perhaps[plain, "".join(held.parts).strip()] = None
+
+
+_START = re.compile(
+    rf"\s*(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?(?P<engine>{ENGINE})[ \t]+(?:container[ \t]+)?(?P<verb>run|create)"
+    r"(?!\S)(?P<options>.*)",
+    re.S,
+)
+
+
+def starts_container(variable: Variable, source: Source) -> bool:
+    """Whether a variable holds the start of a container whichever of its values it has."""
+    several = not variable.values and len(variable.perhaps) > 0
+    return several and all(_START.fullmatch(source.text, *value) for value in variable.perhaps)
+
+
+def _put_start(
+    builder: Builder, source: Source, variable: Variable, named: tuple[str, int], variables: _Variables
+) -> None:
+    """Put in the start that each of several values of a variable is, and what differs among their options as unknown.
+
+    Without a value the command would begin with an option, so one of them is meant.
+    """
+    name, depth = named
+    found = [match for value in variable.perhaps if (match := _START.fullmatch(source.text, *value)) is not None]
+    first = min(found, key=lambda match: match["engine"] != "docker")
+    if len({match["options"].strip() for match in found}) == 1:
+        _expand(builder, source, first.start("engine"), first.end(), variables, depth + 1)
+        return
+    _expand(builder, source, first.start("engine"), first.end("verb"), variables, depth + 1)
+    builder.put(" ")
+    plain = put_unknown(builder, name, options=True)
+    for match in found:
+        held = Builder(source)
+        _expand(held, source, match.start("options"), match.end(), variables, _DEPTH - 1)
+        builder.perhaps[plain, "".join(held.parts).strip()] = None
 
 
 def put_unknown(builder: Builder, name: str, *, options: bool = False) -> str:

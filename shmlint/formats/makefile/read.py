@@ -11,7 +11,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.makefile.exported import of_just, of_make
 from shmlint.formats.makefile.just import just_recipes
-from shmlint.formats.makefile.make import make_lines, sure_variables
+from shmlint.formats.makefile.make import followed_variables, make_lines
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_source
 from shmlint.model.reading import NotRead, Reading
@@ -38,11 +38,11 @@ def _held(source: Source, reading: Reading, workspace: Workspace) -> Iterator[No
     """Container starts in variables that the makefile does not use, or whose value is not known where it does."""
     told = {place.span.line for place in reading.not_read}
     used = frozenset(_USED.findall(source.text))
-    held = [found for at in lines_with(RUNS, source.text) if (found := _HELD.match(source.text, at)) is not None]
-    sure = sure_variables(source, workspace) if held else set()
+    held = [found for at in lines_with(_STARTS, source.text) if (found := _HELD.match(source.text, at)) is not None]
+    followed = followed_variables(source, workspace) if held else set()
     for found in held:
         span = Span(source, found.start(2), found.end())
-        if span.line in told or (found[1] in used and found[1] in sure):
+        if span.line in told or (found[1] in used and found[1] in followed):
             continue
         because = "no recipe is known to run what the variable holds"
         if found[1] in used:
@@ -50,6 +50,7 @@ def _held(source: Source, reading: Reading, workspace: Workspace) -> Iterator[No
         yield NotRead(span, because, "dynamic")
 
 
+_STARTS = (*RUNS, re.compile(r"run[ \t]*$", re.M), re.compile(r"create[ \t]*$", re.M))
 _USED = re.compile(r"\$[({](?:call[ \t]+)?([\w.-]+)")
 _HELD = re.compile(
     rf"(?m)(?:[\w.%/-]+[ \t]*:(?!=))?[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?::{{0,3}}|\?)=[ \t]*"

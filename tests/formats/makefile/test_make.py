@@ -125,6 +125,36 @@ def test_what_conditions_decide_about(tmp_path: Path, text: str, decided: bool) 
         assert launch.undecided != decided
 
 
+BRANCHES = "ifdef A\nR = {}\nelse\nR = {}\nendif\na:\n\t$(R) {}\n"
+
+
+@table(
+    "first, second, rest, requested, in_branches",
+    [
+        ("sudo docker run", "docker run", "--gpus all img", True, False),
+        ("docker run", "docker run", "--gpus all img", True, False),
+        ("docker run --gpus all --rm", "sudo -E docker run --gpus all --rm", "img", True, False),
+        ("docker run", "docker run --gpus all", "img", True, True),
+        ("nvidia-docker run", "docker run --gpus all", "img", True, True),
+        ("docker run --shm-size=8g", "docker run", "--gpus all img", True, False),
+    ],
+)
+def test_a_variable_that_starts_a_container_in_any_case(
+    tmp_path: Path, first: str, second: str, rest: str, requested: bool, in_branches: bool
+) -> None:
+    launch = one(tmp_path, BRANCHES.format(first, second, rest), NAME)
+    assert (launch.gpu.requested, launch.gpu.in_branches) == (requested, in_branches)
+    assert launch.image is not None and launch.image.text == "img"
+    assert (launch.undecided is None) is ("--shm-size" not in first)
+
+
+def test_a_variable_that_may_hold_another_command_is_not_read(tmp_path: Path) -> None:
+    text = BRANCHES.format("docker run --gpus all", "echo", "img")
+    started = run(tmp_path, {"Makefile": text})
+    assert [launch.gpu.requested for launch in started.launches] == []
+    assert [place.span.line for place in started.not_read] == [2]
+
+
 def test_gpus_of_a_branch(tmp_path: Path) -> None:
     assert seen(tmp_path, "ifdef X\nG = --gpus all\nendif\na:\n\tdocker run $(G) IMG\n", NAME) == (IMAGE, "all", 5)
 
