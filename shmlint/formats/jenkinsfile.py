@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
@@ -124,15 +124,36 @@ def _parts(source: Source, pipeline: Pipeline) -> Iterator[Part]:
     environment = given(
         {name: value.text if value and _is_plain(value) else None for name, value in pipeline.values.items()}
     )
+    directory_at = _directories(pipeline)
     for start, string in pipeline.strings.items():
         before = pipeline.code[max(0, start - _NEAR) : start]
         step = _STEP.search(before)
         if (step is not None and step["step"] == "sh") or _SSH.search(before):
-            yield Part(_text(pipeline, string), environment)
+            yield Part(_text(pipeline, string), environment, directory_at(start))
     for match in _FOLLOWED.finditer(pipeline.code):
         value = pipeline.values.get(match[1])
         if value is not None:
             yield Part(_text(pipeline, value), environment)
+
+
+_DIR = re.compile(r"\b(?:dir|ws)\s*\(\s*(?:path\s*:\s*)?")
+
+
+def _directories(pipeline: Pipeline) -> Callable[[int], str | None]:
+    """Tells where a step runs: in that of ``dir('docker') {`` around it; None where only an expression tells."""
+    code = pipeline.code
+    ends = blocks(code) if _DIR.search(code) is not None else {}
+    around: list[tuple[int, int, str | None]] = []
+    for match in _DIR.finditer(code):
+        string, start = pipeline.strings.get(match.end()), code.find("{", match.end())
+        named = string.text if string is not None and _is_plain(string) and match[0].startswith("dir") else None
+        around.append((start, ends.get(start, len(code)), named))
+
+    def at(place: int) -> str | None:
+        inside = [name for start, end, name in around if start <= place < end]
+        return None if None in inside else os.path.join("", *(name for name in inside if name is not None))
+
+    return at
 
 
 def _windows(pipeline: Pipeline) -> Iterator[NotRead]:
@@ -279,7 +300,9 @@ def _built(launch: Launch, pipeline: Pipeline, fields: Mapping[str, String | Non
 
 def _builds(pipeline: Pipeline) -> Iterator[Build]:
     """``docker.build("tag", "-f Dockerfile context")``."""
+    directory_at = _directories(pipeline)
     for match in _BUILD.finditer(pipeline.code):
+        where = directory_at(match.start())
         tag = pipeline.strings[match.end()]
         comma = re.compile(r"\s*,\s*").match(pipeline.code, tag.end)
         arguments = pipeline.strings.get(comma.end()) if comma is not None else None
@@ -292,7 +315,9 @@ def _builds(pipeline: Pipeline) -> Iterator[Build]:
         else:
             builder.put(".")
         text = builder.build(Span(pipeline.source, match.start(), tag.end))
-        yield from builds(list(commands(text)), os.path.dirname(pipeline.source.path))
+        folder = os.path.dirname(pipeline.source.path)
+        found = builds(list(commands(text)), os.path.join(folder, where) if where else folder)
+        yield from (build._replace(elsewhere=where is None) for build in found)
 
 
 # Comments --------------------------------------------------------------------------------------

@@ -79,16 +79,34 @@ def _parts(source: Source, workspace: Workspace, places: Places) -> Iterator[Par
         environment = _environment(root, {})
         yield from _shells(root.get("vars"), source, (values, environment, places))
         for _, task in tasks.pairs:
-            inner, env = values, environment
+            inner, env, directory = values, environment, "" if root.get("dir") is None else None
             if isinstance(task, MappingNode):
                 inner = _values(task.get("vars"), values, passed)
                 env = _environment(task, environment)
+                directory = _directory(task.get("dir"), inner) if task.get("dir") is not None else directory
                 yield from _shells(task.get("vars"), source, (inner, env, places))
-            yield from _scripts(task, source, (inner, env, places))
+            yield from (part._replace(directory=directory) for part in _scripts(task, source, (inner, env, places)))
 
 
 Around = tuple[Values, Values, Places]
 """The variables of templates, those of the environment, and what stands for others."""
+
+
+def _directory(node: Node | None, values: Values) -> str | None:
+    """Where the commands of a task run; None where only a template tells."""
+    if not isinstance(node, Scalar):
+        return None
+    text = node.value
+    for template in _TEMPLATE.finditer(text):
+        value = values.get(template[1] or "")
+        if template[1] not in _OF_FILE and (value is None or "{{" in value.value):
+            return None
+        text = text.replace(template[0], "." if value is None else value.value)
+    return text
+
+
+_OF_FILE = frozenset({"ROOT_DIR", "TASKFILE_DIR"})
+"""Variables that Task sets to the directory of the file."""
 
 
 def _values(node: Node | None, around: Values, passed: frozenset[str]) -> Values:

@@ -189,6 +189,8 @@ class Build(NamedTuple):
     in_context: bool = False
     inline: Value[str] | None = None
     """The Dockerfile itself, where the file that builds has its text."""
+    elsewhere: bool = False
+    """The directory is not known."""
 
 
 class Misplaced(NamedTuple):

@@ -270,6 +270,8 @@ def context_of(build: Build, repository: Repository) -> str:
     """The directory of a build context."""
     if build.inline is not None:
         return normal(os.path.join(build.directory, build.context))
+    if _is_elsewhere(build):
+        return normal(os.path.join(build.directory, "$", build.context))  # no directory is called so
     found = _existing(build, repository)
     if found is not None:
         return found
@@ -284,7 +286,7 @@ def dockerfile_of(build: Build, repository: Repository) -> str | None:
     file = _without_variable((build.dockerfile or "").replace("\\", "/"))
     if build.dockerfile is None:
         candidates = [os.path.join(context, name) for name in DOCKERFILES]
-    elif build.in_context:
+    elif build.in_context or _is_elsewhere(build):
         candidates = [os.path.join(context, file)]
     else:
         places = (*_changed_to(build, repository), build.directory, repository.root, context)
@@ -320,6 +322,25 @@ def _beside_script(build: Build, repository: Repository) -> str | None:
         own = beside(build.context)
     path = normal(os.path.join(os.path.dirname(build.span.path), own)) if own is not None else ""
     return path if path and repository.is_dir(path) else None
+
+
+def _is_elsewhere(build: Build) -> bool:
+    """Whether the commands before a build change to a directory that only a variable tells: ``cd docker/$name``."""
+    if build.elsewhere:
+        return True
+    before = build.span.source.text[max(0, build.span.start - _BEFORE) : build.span.start]
+    if "$" not in before or ("cd" not in before and "pushd" not in before):
+        return False
+    left = re.sub(r"(?<!\$)\([^()]*\)", "", before.rpartition("```")[2])  # commands in parentheses are over
+    changes = [match[1] for match in _ANY_CHANGE.finditer(left)]
+    last = _without_variable(changes[-1].strip("\"'")) if changes else ""
+    return "$" in last
+
+
+_ANY_CHANGE = re.compile(
+    r"""(?m)(?:^|[;&({]|\b(?:if|then|else|do)[ \t])[ \t]*(?:cd|pushd)[ \t]+"""
+    r"""("(?:\$\([^()\n]*\)|[^"\n])*"|(?:\$\([^()\n]*\)|[^\s;&()])+)"""
+)
 
 
 def _changed_to(build: Build, repository: Repository) -> list[str]:

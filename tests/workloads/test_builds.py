@@ -496,3 +496,41 @@ def test_the_name_of_a_build_says_nothing_of_its_packages(tmp_path: Path, name: 
     (tmp_path / "b").mkdir()
     one, other = need(tmp_path / "a", {**plain, "compose.yaml": service}), need(tmp_path / "b", plain)
     assert (one.verdict, one.recommended) == (other.verdict, other.recommended)
+
+
+TASK = "version: 3\ntasks:\n  a:\n    dir: {}\n    cmds: ['docker build -t mine .']\n"
+JENKINS = "node {{\n  {} {{ sh 'docker build -t mine .' }}\n}}\n"
+JUST = "{}\na:\n  docker build -t mine .\n"
+
+
+@table(
+    "path, text, verdict",
+    [
+        ("Taskfile.yml", TASK.format("gpu"), "needed"),
+        ("Taskfile.yml", TASK.format("'{{.ROOT_DIR}}/gpu'"), "needed"),
+        ("Taskfile.yml", TASK.format("other"), "not-needed"),
+        ("Taskfile.yml", TASK.format("'{{.KIND}}'"), "unknown"),
+        ("Jenkinsfile", JENKINS.format("dir('gpu')"), "needed"),
+        ("Jenkinsfile", "node {\n  dir('x') { dir('../gpu') { docker.build('mine') } }\n}\n", "needed"),
+        ("Jenkinsfile", JENKINS.format('dir("other")'), "not-needed"),
+        ("Jenkinsfile", JENKINS.format("dir(kind)"), "unknown"),
+        ("Jenkinsfile", JENKINS.format("ws('gpu')"), "unknown"),
+        ("justfile", JUST.format("[working-directory: 'gpu']"), "needed"),
+        ("justfile", JUST.format("# builds\n[working-directory('gpu')]\n[private]"), "needed"),
+        ("justfile", JUST.format("set working-directory := 'gpu'\n"), "needed"),
+        ("justfile", JUST.format("[working-directory: 'other']"), "not-needed"),
+        ("justfile", JUST.format("set working-directory := kind\n"), "unknown"),
+        ("build.sh", "for k in gpu; do\n  cd images/$k\n  docker build -t mine .\n  cd -\ndone\n", "unknown"),
+        ("build.sh", 'for k in a; do (cd "images/$k" && make); done\ndocker build -t mine gpu\n', "needed"),
+    ],
+)
+def test_a_build_in_a_directory_that_something_around_names(
+    tmp_path: Path, path: str, text: str, verdict: str
+) -> None:
+    """Neither the Dockerfile at the top, nor any other one, stands for one whose directory is not known."""
+    files = {
+        path: text, "run.sh": "docker run --gpus all mine\n",
+        "gpu/Dockerfile": f"FROM {PYTORCH}\nCMD torchrun --nproc_per_node=8 train.py\n",
+        "other/Dockerfile": "FROM alpine\nCMD ls\n", "Dockerfile": "FROM alpine\nCMD ls\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -47,6 +48,38 @@ def just_recipes(source: Source) -> Iterator[ShellText]:
             _expand_just(builder, source, start, line.end, variables)
             builder.put("\n")
         yield builder.build(Span(source, lines[0].start, lines[-1].end))
+
+
+_SETTING = re.compile(r"(?m)^set[ \t]+working-directory[ \t]*:=[ \t]*(.*)$")
+_ATTRIBUTE = re.compile(r"\[[^\n]*?\bworking-directory[ \t]*[:(][ \t]*(['\"][^'\"\n]*['\"]|[^\n\])]*)")
+
+
+_NEAR = 2000
+"""Characters above a recipe in which its attributes are."""
+
+
+def just_directory(source: Source, start: int) -> str | None:
+    """Where the recipe whose lines begin at an offset runs, from the justfile's directory; None where that is computed.
+
+    https://just.systems/man/en/working-directory.html
+    """
+    text = source.text
+    setting = _SETTING.search(text) if "working-directory" in text else None
+    path = _quoted(setting[1]) if setting is not None else ""
+    lines = text[max(0, start - _NEAR) : start].splitlines()
+    for line in reversed(lines[:-1]):  # above the header
+        if not line.startswith(("[", "#")):
+            break
+        if line.startswith("[") and (found := _ATTRIBUTE.search(line)) is not None:
+            own = _quoted(found[1])
+            return None if path is None or own is None else posixpath.join(path, own)
+    return path
+
+
+def _quoted(text: str) -> str | None:
+    """A string that is written out; None for an expression."""
+    found = re.match(r"(['\"])([^'\"\n]*)\1[ \t]*(?:#.*)?$", text.strip())
+    return found[2] if found is not None else None
 
 
 def _expand_just(

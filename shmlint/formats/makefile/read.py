@@ -10,7 +10,7 @@ from functools import partial
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.makefile.exported import of_just, of_make
-from shmlint.formats.makefile.just import just_recipes
+from shmlint.formats.makefile.just import just_directory, just_recipes
 from shmlint.formats.makefile.make import followed_variables, make_lines
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_source
@@ -72,5 +72,7 @@ def parts(source: Source, workspace: Workspace | None = None) -> Iterator[Part]:
     just = is_justfile(source.path)
     environment = of_just(source) if just else of_make(source)
     variables = given(environment) if environment else None
-    texts = just_recipes(source) if just else make_lines(source, workspace)
-    return (Part(text, variables) for text in texts)
+    if just:
+        found = ((text, just_directory(source, text.home.start)) for text in just_recipes(source))
+        return (Part(text, variables, directory) for text, directory in found)
+    return (Part(text, variables) for text in make_lines(source, workspace))

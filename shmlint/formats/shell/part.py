@@ -16,6 +16,8 @@ class Part(NamedTuple):
     text: ShellText
     given: Variables | None = None
     """Variables that something around it sets."""
+    directory: str | None = ""
+    """Where it is run, from the directory of the file; None where that is not known."""
 
     @property
     def commands(self) -> Iterator[Command]:

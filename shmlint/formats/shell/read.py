@@ -77,7 +77,10 @@ def read_part(part: Part, directory: str) -> Reading:
         at = skip_to_engine(command.words)
         found.append((command, at, read_launch(command) if at is not None else None))
     started = tied([launch for _, _, launch in found if launch is not None])
-    built = builds([command for command, at, _ in found if at is not None], directory)
+    where = os.path.join(directory, part.directory) if part.directory else directory
+    built = builds([command for command, at, _ in found if at is not None], where)
+    if part.directory is None:
+        built = (build._replace(elsewhere=True) for build in built)
     return Reading(tuple(started), (), tuple(built), tuple(_not_read(part.text, found)))
 
 
