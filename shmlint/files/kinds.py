@@ -227,7 +227,7 @@ _KINDS = (
     _Kind(
         "jenkinsfile",
         named=_path(r"(?:[^/]*[._-])?jenkinsfile(?:[._-][^/]*)?", r"[^/]*\.(?:groovy|jenkins)"),
-        words=_DOCKER,
+        words=(*_DOCKER, b"withDockerContainer"),
     ),
     _Kind("fish", named=_path(r"[^/]*\.fish"), words=_DOCKER),
     _Kind(

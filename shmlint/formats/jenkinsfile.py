@@ -21,7 +21,7 @@ from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same
 from shmlint.formats.shell.run import with_texts
-from shmlint.model.launch import Build, Launch
+from shmlint.model.launch import Bind, Build, Launch, Value
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
@@ -29,7 +29,7 @@ from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.groovy import String, blocks, pieces, strings
 from shmlint.syntax.shell import commands
-from shmlint.syntax.shell_text import Builder, Places, ShellText, mentions_engine
+from shmlint.syntax.shell_text import Builder, Places, ShellText, mentions_engine, restore
 from shmlint.syntax.shell_variables import given
 from shmlint.syntax.word import Word
 
@@ -229,68 +229,209 @@ _MADE_OR_USED = re.compile(
 _BUILD = re.compile(r"\bdocker\s*\.\s*build\s*\(?\s*(?=\")")
 
 
+_WITH = re.compile(r"\bwithDockerContainer\s*\(?\s*(?=[\"a-z])")
+_NAMED = re.compile(r"\b(image|args|filename|dir)\s*[:(]?\s*(?=[\"A-Za-z_])")
+
+
 def _containers(pipeline: Pipeline) -> Iterator[Launch]:
     code = pipeline.code
     for match in _IMAGE.finditer(code):
-        image = pipeline.strings.get(match.end())
-        operand = _OPERAND.match(code, match.end())
-        end = image.end if image is not None else operand.end() if operand is not None else match.end()
-        method = _METHOD.match(code, end)
+        image = _value(pipeline, match.end())
+        method = _METHOD.match(code, image[1])
         if method is not None:
-            named = image or (pipeline.values.get(operand[0].removeprefix("env.")) if operand is not None else None)
-            arguments = pipeline.strings.get(method.end())
             span = Span(pipeline.source, match.start(), match.end() - 1)
-            yield _container(pipeline, (named, arguments), span, f"`docker.image().{method[1]}`")
+            yield _used(pipeline, image[0], method, (span, f"`docker.image().{method[1]}`"))
+    for match in _BUILD.finditer(code):
+        end = _closing(code, code.index("docker", match.start()))
+        method = _METHOD.match(code, end)
+        if method is not None and (method[0].lstrip().startswith((".", ")"))):
+            span = Span(pipeline.source, match.start(), match.end() - 1)
+            tag = _value(pipeline, match.end())[0]
+            yield _used(pipeline, tag, method, (span, f"`docker.build().{method[1]}`"))
     yield from _of_variables(pipeline)
+    yield from _of_steps(pipeline)
+    yield from _of_agents(pipeline)
+
+
+def _of_steps(pipeline: Pipeline) -> Iterator[Launch]:
+    """``withDockerContainer(image: "trainer", args: "--gpus all") {``."""
+    code = pipeline.code
+    for match in _WITH.finditer(code):
+        opening = code.find("{", match.end())
+        end = opening if opening >= 0 else len(code)
+        named = {found[1]: _value(pipeline, found.end())[0] for found in _NAMED.finditer(code, match.end(), end)}
+        image = named.get("image") or _value(pipeline, match.end())[0]
+        span = Span(pipeline.source, match.start(), match.start() + len("withDockerContainer"))
+        launch = _container(pipeline, (image, named.get("args")), span, "`withDockerContainer`")
+        yield _with_steps(launch, pipeline, opening)
+
+
+def _of_agents(pipeline: Pipeline) -> Iterator[Launch]:
+    """``agent { docker { image "trainer" } }`` of a pipeline or a stage."""
+    code = pipeline.code
     ends = blocks(code)
     for match in _AGENT.finditer(code):
         end = min(ends[match.end() - 1], match.end() + _LONGEST_BLOCK)
-        fields = {
-            found[1]: pipeline.string(found.end())
-            for found in re.compile(r"\b(image|args|filename|dir)\s*\(?\s*(?=\")").finditer(code, match.end(), end)
-        }
+        fields = {found[1]: _value(pipeline, found.end())[0] for found in _NAMED.finditer(code, match.end(), end)}
         span = Span(pipeline.source, match.start(), match.start() + len(match[1]))
         launch = _container(pipeline, (fields.get("image"), fields.get("args")), span, "agent container")
-        yield _built(launch, pipeline, fields) if match[1] == "dockerfile" else launch
+        launch = _built(launch, pipeline, match.end(), end) if match[1] == "dockerfile" else launch
+        yield _with_steps(launch, pipeline, _around(code, ends, match.start()))
     for match in _BARE.finditer(code):
         start = match.start() + match[0].rindex("docker")
         span = Span(pipeline.source, start, start + len("docker"))
-        yield _container(pipeline, (pipeline.strings.get(match.end()), None), span, "agent container")
+        image = _value(pipeline, match.end())[0]
+        launch = _container(pipeline, (image, None), span, "agent container")
+        yield _with_steps(launch, pipeline, _around(code, ends, start))
+
+
+def _around(code: str, ends: Mapping[int, int], at: int) -> int:
+    """The opening brace of the stage or the pipeline whose agent stands at an offset; -1 where there is none."""
+    inside = sorted(start for start, end in ends.items() if start < at < end)
+    agents = [start for start in inside if re.search(r"\bagent\s*\Z", code[max(0, start - _NEAR) : start])]
+    outer = [start for start in inside if not agents or start < agents[-1]]
+    return outer[-1] if outer else -1
+
+
+def _used(pipeline: Pipeline, image: ShellText | None, method: re.Match[str], named: tuple[Span, str]) -> Launch:
+    """The container that a method of an image starts."""
+    arguments = _value(pipeline, method.end())[0] if method[2] else None
+    if not method[2] and method.end() in pipeline.strings:
+        arguments = _value(pipeline, method.end())[0]
+    launch = _container(pipeline, (image, arguments), *named)
+    return _with_steps(launch, pipeline, pipeline.code.find("{", method.end())) if method[1] == "inside" else launch
 
 
 def _of_variables(pipeline: Pipeline) -> Iterator[Launch]:
     """``def trainer = docker.build("trainer")`` … ``trainer.inside("--gpus all") {``."""
     code = pipeline.code
-    images: dict[str, String | None] = {}
+    images: dict[str, ShellText | None] = {}
     for match in _MADE_OR_USED.finditer(code):
         if match["made"] is not None:
-            images[match["made"]] = pipeline.strings.get(match.end())
+            images[match["made"]] = _value(pipeline, match.end())[0]
         elif match["used"] in images:
-            arguments = pipeline.strings.get(match.end())
             span = Span(pipeline.source, match.start(), match.start() + len(match["used"]))
             label = f"`{match['used']}.{match['method']}`"
-            yield _container(pipeline, (images[match["used"]], arguments), span, label)
+            method = _METHOD.match(code, match.end("used"))
+            if method is not None:
+                yield _used(pipeline, images[match["used"]], method, (span, label))
+
+
+def _value(pipeline: Pipeline, at: int) -> tuple[ShellText | None, int]:
+    """The string at an offset, or what a variable there stands for, and where that ends."""
+    while at < len(pipeline.code) and pipeline.code[at] in " \t":
+        at += 1
+    string = pipeline.strings.get(at)
+    if string is not None:
+        return _text(pipeline, string), string.end
+    operand = _OPERAND.match(pipeline.code, at)
+    if operand is None:
+        return None, at
+    builder = Builder(pipeline.source)
+    _put(builder, pipeline, (operand[0], operand.start(), operand.end()), 0)
+    text = builder.build(Span(pipeline.source, operand.start(), operand.end()))
+    return text._replace(unset=pipeline.places.because), operand.end()
+
+
+def _closing(code: str, start: int) -> int:
+    """The offset of the bracket that closes the first one behind an offset; that of the line's end without one."""
+    opening = code.find("(", start)
+    line = code.find("\n", start)
+    if opening < 0 or 0 <= line < opening:
+        return line if line >= 0 else len(code)
+    depth = 0
+    for match in re.compile(r"[()]").finditer(code, opening):
+        depth += 1 if match[0] == "(" else -1
+        if depth == 0:
+            return match.start()
+    return len(code)
 
 
 def _container(
-    pipeline: Pipeline, given_: tuple[String | None, String | None], span: Span, label: str
+    pipeline: Pipeline, given_: tuple[ShellText | None, ShellText | None], span: Span, label: str
 ) -> Launch:
     """A container of an image with the options of ``docker run`` in one string."""
     image, arguments = given_
     words: list[Word] = []
     home = span
     if arguments is not None:
-        words = option_words(_text(pipeline, arguments))
-        home = Span(pipeline.source, arguments.first, arguments.last)
+        words = option_words(arguments)
+        home = arguments.home
     if image is not None:
-        text = _text(pipeline, image)
-        first = next(iter(commands(text)), None)
+        first = next(iter(commands(image)), None)
         words += first.words[:1] if first is not None else ()
     return never_written_with("\\", created(words, home, span, label))
 
 
-def _built(launch: Launch, pipeline: Pipeline, fields: Mapping[str, String | None]) -> Launch:
+# What runs in them ------------------------------------------------------------------------------
+
+WORKSPACE = "/jenkins/workspace"
+"""Where the workspace is mounted, as it is called here."""
+_MOST = 200_000
+"""Characters of the scripts of a stage that are read."""
+_MOST_BLOCKS = 500
+"""Blocks of a pipeline among which those of a step are looked for."""
+_STEPS = re.compile(r"\b(?P<step>sh|bat|powershell|pwsh)\b\s*\(?\s*(?:[\w\s:,]*?\bscript\s*:\s*)?(?=[\"A-Za-z_])")
+_DECIDES = re.compile(r"\b(?:if|else|switch|when|catch|for|while|retry|timeout)\b[^{};]*\Z")
+_STARTS_CONTAINER = re.compile(r"\b(?:run|create)\b")
+
+
+def _with_steps(launch: Launch, pipeline: Pipeline, opening: int) -> Launch:
+    """A container as it runs the steps of its block: Jenkins starts it with a command that waits."""
+    code = pipeline.code
+    ends = blocks(code)
+    if opening not in ends or len(ends) > _MOST_BLOCKS:
+        return launch
+    others = [
+        (start, end) for start, end in ends.items() if opening < start < ends[opening] and _has_agent(code, start, end)
+    ]
+    script: list[str] = []
+    place = None
+    for match in _STEPS.finditer(code, opening, ends[opening]):
+        inner = [(start, end) for start, end in ends.items() if opening < start < match.start() < end]
+        if any(other in others for other in inner) or (text := _script(pipeline, match)) is None:
+            continue
+        decided = any(_DECIDES.search(code[max(0, start - _NEAR) : start]) for start, _ in inner)
+        script.append(f'if [ "$_condition_" ]; then (\n{text}\n)\nfi\n' if decided else f"(\n{text}\n)\n")
+        place = place or Span(pipeline.source, match.start(), match.end())
+    joined = "".join(script)
+    if place is None or len(joined) > _MOST:
+        return launch
+    top = os.path.dirname(pipeline.source.path) or "."
+    return launch._replace(
+        entrypoint=Value(("sh", "-e", "-c", joined), place, "the steps of the stage"),
+        command=None,
+        binds=(*launch.binds, Bind(top, WORKSPACE, place, resolved=True)),
+        workdir=launch.workdir or Value(WORKSPACE, place, WORKSPACE),
+    )
+
+
+def _has_agent(code: str, start: int, end: int) -> bool:
+    """Whether a block names the agent of its own steps."""
+    depth = 0
+    for match in re.compile(r"[{}]|\bagent\b").finditer(code, start, end):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
+        if match[0] == "agent" and depth == 1:
+            return True
+    return False
+
+
+def _script(pipeline: Pipeline, step: re.Match[str]) -> str | None:
+    """The commands of a step; a program that is not known for those of which nothing is."""
+    if step["step"] != "sh":
+        return f"$step_in_{step['step']}"
+    text = _value(pipeline, step.end())[0]
+    if text is None:
+        return None
+    written = restore(text.text)
+    starts = mentions_engine(written) and _STARTS_CONTAINER.search(written)
+    return "$step_that_starts_containers" if starts else written
+
+
+def _built(launch: Launch, pipeline: Pipeline, start: int, end: int) -> Launch:
     """The container of an agent that is built from a Dockerfile of the repository."""
+    named = re.compile(r"\b(filename|dir)\s*\(?\s*(?=\")").finditer(pipeline.code, start, end)
+    fields = {found[1]: pipeline.string(found.end()) for found in named}
     name, directory = fields.get("filename"), fields.get("dir")
     context = directory.text if directory is not None else "."
     file = os.path.join(context, name.text) if name is not None else None

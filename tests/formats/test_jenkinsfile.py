@@ -118,3 +118,58 @@ def test_comments(tmp_path: Path, text: str, comment: str) -> None:
     (edited,) = add(result, "why").texts.values()
     assert f"{comment}shmlint: ignore[SHM101]" in edited
     assert findings(tmp_path, {"Jenkinsfile": edited}) == []
+
+
+AGENT = "agent {{ docker {{ image '{}'; args '--gpus all' }} }}"
+NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
+INSIDE = f"node {{\n  docker.image('{NGC}').inside('--gpus all') {{\n    STEPS\n  }}\n}}\n"
+STAGE = f"pipeline {{\n  agent none\n  stages {{ stage('a') {{\n    {AGENT.format(NGC)}\n    steps {{ STEPS }}\n  }} }}\n}}\n"
+
+
+@table(
+    ("steps", "verdict"),
+    [
+        ("sh 'ls'", "not-needed"),
+        ("sh 'make --version'\n    sh(script: 'pip list', returnStdout: true)", "not-needed"),
+        ("sh 'torchrun --nproc_per_node=8 train.py'", "needed"),
+        ('sh """\n  cd .\n  torchrun --nproc_per_node=8 train.py\n"""', "needed"),
+        ("if (x) { sh 'ls' }", "not-needed"),
+        ("sh command", "likely"),
+        ("echo 'no step of a shell'", "needed"),
+    ],
+)
+def test_what_runs_in_a_container_are_its_steps(tmp_path: Path, steps: str, verdict: str) -> None:
+    code = {"train.py": "import torch\ntorch.distributed.init_process_group()\n"}
+    for text in (INSIDE.replace("STEPS", steps), STAGE.replace("STEPS", steps)):
+        started = run(tmp_path, {"Jenkinsfile": text, **code})
+        assert [started.context.need(launch).verdict for launch in started.launches] == [verdict], text
+
+
+def test_the_steps_of_another_agent_are_not_its_own(tmp_path: Path) -> None:
+    inner = f"stage('b') {{ {AGENT.format('alpine')}\n steps {{ sh 'torchrun --nproc_per_node=8 train.py' }} }}"
+    text = f"pipeline {{\n  {AGENT.format(NGC)}\n  stages {{ stage('a') {{ steps {{ sh 'ls' }} }}\n {inner} }}\n}}\n"
+    started = run(tmp_path, {"Jenkinsfile": text, "train.py": "import torch\n"})
+    outer = min(started.launches, key=lambda launch: launch.span.start)
+    assert started.context.need(outer).verdict == "not-needed"
+
+
+@table(
+    "text",
+    [
+        f"def o = '--gpus all'\ndocker.image('{NGC}').inside(o) {{ sh 'x' }}\n",
+        f"def i = '{NGC}'\nwithDockerContainer(image: i, args: '--gpus all') {{ sh 'x' }}\n",
+        f"docker.build('{NGC}', 'docker').inside('--gpus all') {{ sh 'x' }}\n",
+        f"def i = docker.image('{NGC}')\ndef o = '--gpus all'\ni.inside(o) {{ sh 'x' }}\n",
+        f"pipeline {{ {AGENT.format(NGC)}\n stages {{ }} }}\n",
+    ],
+)
+def test_images_and_options_in_variables(tmp_path: Path, text: str) -> None:
+    (launch,) = launches(tmp_path, text, NAME)
+    assert launch.image is not None
+    assert (launch.image.text, launch.gpu.requested, launch.undecided) == (NGC, True, None)
+
+
+def test_options_of_which_a_part_is_not_known(tmp_path: Path) -> None:
+    for arguments in ("options", '"--gpus all ${options}"'):
+        (launch,) = launches(tmp_path, f"docker.image('{NGC}').inside({arguments}) {{ sh 'x' }}\n", NAME)
+        assert launch.undecided is not None
