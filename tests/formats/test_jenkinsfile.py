@@ -123,7 +123,7 @@ def test_comments(tmp_path: Path, text: str, comment: str) -> None:
 AGENT = "agent {{ docker {{ image '{}'; args '--gpus all' }} }}"
 NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
 INSIDE = f"node {{\n  docker.image('{NGC}').inside('--gpus all') {{\n    STEPS\n  }}\n}}\n"
-STAGE = f"pipeline {{\n  agent none\n  stages {{ stage('a') {{\n    {AGENT.format(NGC)}\n    steps {{ STEPS }}\n  }} }}\n}}\n"
+STAGE = f"pipeline {{\n  stages {{ stage('a') {{\n    {AGENT.format(NGC)}\n    steps {{ STEPS }}\n  }} }}\n}}\n"
 
 
 @table(

@@ -16,7 +16,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.ci.containers import containers, job_names
 from shmlint.formats.ci.images import built
-from shmlint.formats.ci.steps import with_steps
+from shmlint.formats.ci.steps import jobs_in, with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import around, names_for_options, unsure_names, within
 from shmlint.formats.expressions import shell_text, with_expressions, written_in
@@ -120,10 +120,13 @@ def _walk(documents: Sequence[Document], source: Source, wanted: _Wanted) -> Ite
 def _containers(body: MappingNode, root: Node, jobs: dict[int, str], source: Source, top: str) -> Iterator[Launch]:
     """The containers that a mapping starts; that of a job with the steps that run in it."""
     job = jobs.get(id(body))
-    keys = {key.start for key, _ in body.pairs} if job is not None else ()
+    keys = {key.start for key, _ in body.pairs}
+    named = body.get("container")
+    resource = named.value if isinstance(named, Scalar) and body.get("image") is not None else ""
+    users = list(jobs_in(root, resource)) if resource else [body]
     for launch in containers(body, job, source):
-        own = launch.span.start in keys  # not one of its services
-        yield with_steps(launch, body, root, source, top) if own else launch
+        own = launch.span.start in keys and len(users) == 1  # not one of its services, and for one job
+        yield with_steps(launch, users[0], root, source, top) if own else launch
 
 
 def _walk_document(root: Node, source: Source, wanted: _Wanted) -> Iterator[Reading | _Script]:

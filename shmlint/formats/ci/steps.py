@@ -1,7 +1,8 @@
-"""What runs in the container of a GitHub job: the steps of the job, not the image's own command.
+"""What runs in the container of a job of GitHub or Azure: the steps of the job, not the image's own command.
 
 GitHub starts the container with a command that waits, and runs every step in it (actions/runner
-src/Runner.Worker/ContainerOperationProvider.cs at 28a6301051ee).
+src/Runner.Worker/ContainerOperationProvider.cs at 28a6301051ee), and so does Azure (microsoft/azure-pipelines-agent
+src/Agent.Worker/ContainerOperationProvider.cs).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MOST = 200_000
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.S)
 
 _NO_PROGRAM = re.compile(
-    r"(?:actions|docker|github)/|[^/]+/(?:[\w-]*-)?"
+    r"(?:actions|docker|github)/|(?:Archive|Cache|Copy|Delete|Download|Extract|Publish|Use)\w*@|[^/]+/(?:[\w-]*-)?"
     r"(?:setup|login|cache|upload|download|checkout|auth|configure|cleanup|commit|push|pull-request|release|comment|codecov)\b"
 )
 """Actions that fetch, install, store or publish something and end."""
@@ -55,7 +56,7 @@ def with_steps(launch: Launch, job: MappingNode, root: Node, source: Source, top
 
 def _place(job: MappingNode, listed: Node, steps: list[MappingNode], source: Source) -> Span:
     """The only command, where it is on one line; else the key of the steps."""
-    runs = [value for step in steps if (value := step.get("run")) is not None]
+    runs = [value for step in steps for key in _COMMANDS if (value := step.get(key)) is not None]
     if len(runs) == 1 and isinstance(runs[0], Scalar) and "\n" not in source.text[runs[0].start : runs[0].end]:
         return Span(source, runs[0].start, runs[0].end)
     key = next(key for key, value in job.pairs if value is listed)
@@ -66,6 +67,22 @@ def _steps(job: MappingNode) -> list[MappingNode]:
     listed = job.get("steps")
     items = listed.items if isinstance(listed, SequenceNode) else ()
     return [item.resolved for item in items if isinstance(item.resolved, MappingNode)]
+
+
+_COMMANDS = ("run", "script", "bash")
+"""The key of a step's commands, GitHub's and Azure's."""
+
+
+def jobs_in(root: Node, container: str) -> Iterator[MappingNode]:
+    """The jobs of an Azure pipeline that run in a container of its resources."""
+    pending = [root]
+    for node in pending:  # grows while it is walked
+        if isinstance(node, MappingNode):
+            if node.get("steps") is not None and _text(node, "container") == container:
+                yield node
+            pending += (value for _, value in node.pairs)
+        elif isinstance(node, SequenceNode):
+            pending += node.items
 
 
 def _text(node: Node | None, *path: str) -> str:
@@ -79,23 +96,30 @@ def _script(step: MappingNode, shell: str, job: MappingNode) -> str:
     """A step as a command in a shell of its own, under a condition where it has one."""
     text = _run(step, _text(step, "shell") or shell)
     folder = _text(step, "working-directory") or _text(job, "defaults", "run", "working-directory")
-    if folder and _text(step, "run"):
+    folder = folder or _text(step, "workingDirectory")
+    if folder and _written(step):
         text = f'cd "{_known(folder)}"\n{text}'
-    if _text(step, "if") in ("", "always()", "${{ always() }}"):
+    if (_text(step, "if") or _text(step, "condition")) in ("", "always()", "${{ always() }}", "succeeded()"):
         return f"(\n{text}\n)\n" if text else ""
     return f'if [ "$_condition_" ]; then (\n{text}\n)\nfi\n' if text else ""
 
 
 def _run(step: MappingNode, shell: str) -> str:
     """The commands of a step; what is no program for another language and for actions of which nothing is known."""
-    written = _text(step, "run")
+    written = _written(step)
     if mentions_engine(written) and _STARTS.search(written):
         return "$step_that_starts_containers"  # these are launches of their own, and their options may be edited
     if written:
         language = re.split(r"\W", shell, maxsplit=1)[0]
         return _known(written) if language in ("sh", "bash") else f"$step_in_{language or 'another_language'}"
-    action = _text(step, "uses")
+    if _text(step, "pwsh") or _text(step, "powershell"):
+        return "$step_in_powershell"
+    action = _text(step, "uses") or _text(step, "task")
     return "" if not action or _NO_PROGRAM.match(action) else f"'{action}'".replace("\n", " ")
+
+
+def _written(step: MappingNode) -> str:
+    return next((text for key in _COMMANDS if (text := _text(step, key))), "")
 
 
 def _known(text: str) -> str:
@@ -125,7 +149,10 @@ def _set_by(holder: Node, source: Source) -> Iterator[tuple[str, Value[str]]]:
 
 
 def _checkouts(steps: list[MappingNode], top: str, span: Span) -> Iterator[Bind]:
-    """Where the container has the repository."""
+    """Where the container has the repository; Azure checks it out by itself."""
+    of_azure = any(step.get(key) is not None for step in steps for key in ("script", "bash", "task", "checkout"))
+    if of_azure and not any(_text(step, "checkout") == "none" for step in steps):
+        yield Bind(top or ".", WORKSPACE, span, resolved=True)
     for step in steps:
         if _text(step, "uses").startswith("actions/checkout@") and not _text(step, "with", "repository"):
             folder = _text(step, "with", "path").strip("./")

@@ -146,3 +146,45 @@ def test_azure_container_resources(tmp_path: Path) -> None:
     (launch,) = launches(tmp_path, text, "azure-pipelines.yml")
     assert (launch.kind, launch.name, launch.span.line) == ("ci-container", "gpu", 3)
     assert after_fix(tmp_path, text, "azure-pipelines.yml") == text.replace("all\n", "all --shm-size=8g\n")
+
+
+AZURE = """resources:
+  containers:
+    - container: gpu
+      image: {0}
+      options: --gpus all
+jobs:
+  - job: a
+    container: gpu
+    steps:
+      - checkout: self
+{1}"""
+INLINE = "jobs:\n  - job: a\n    container: {{image: {0}, options: --gpus all}}\n    steps:\n{1}"
+
+
+@table(
+    "steps_, verdict",
+    [
+        (("script: ls",), "not-needed"),
+        (("bash: torchrun --nproc_per_node=8 train.py", "task: PublishTestResults@2"), "needed"),
+        (("script: cd src\n          python load.py",), "not-needed"),
+        (("script: python load.py\n        workingDirectory: src",), "not-needed"),
+        (("pwsh: train.ps1",), "likely"),
+        (("task: Somebody@1",), "likely"),
+    ],
+)
+def test_a_job_of_azure_runs_its_steps(tmp_path: Path, steps_: tuple[str, ...], verdict: str) -> None:
+    lines = "".join(f"      - {step}\n" for step in steps_)
+    for text in (AZURE, INLINE):
+        files = {
+            "azure-pipelines.yml": text.format(IMAGE, lines), "src/load.py": "print(1)\n",
+            "train.py": "import torch\ntorch.distributed.init_process_group()\n",
+        }  # fmt: skip
+        done = run(tmp_path, files)
+        assert [done.context.need(launch).verdict for launch in done.launches] == [verdict], text
+
+
+def test_a_container_of_two_jobs_is_judged_by_its_image(tmp_path: Path) -> None:
+    more = "      - script: ls\n  - job: b\n    container: gpu\n    steps:\n      - script: pwd\n"
+    done = run(tmp_path, {"azure-pipelines.yml": AZURE.format(IMAGE, more)})
+    assert [done.context.need(launch).verdict for launch in done.launches] == ["needed"]
