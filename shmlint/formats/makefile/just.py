@@ -11,14 +11,17 @@ from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_text import Builder, ShellText
 
 _SHELL = re.compile(r"\b(?:ba|da|k|z|a)?sh\b")
-JUST_VARIABLE = re.compile(r"([A-Za-z_][\w-]*)\s*:=\s*(['\"])(.*?)\2\s*(?:#.*)?$")
+JUST_VARIABLE = re.compile(r"([A-Za-z_][\w-]*)\s*:=\s*(['\"])((?:(?!\2).)*)\2\s*(?:#.*)?$")
+"""One string; what `+`, `/` or a function makes of several is not known."""
+_PARAMETER = re.compile(r"(?<=\s)[*+]?\$?([A-Za-z_][\w-]*)(?=[\s=:])")
 
 
 def just_recipes(source: Source) -> Iterator[ShellText]:
     """Recipes of a justfile: the indented lines below a header; one text a recipe."""
     variables: dict[str, Variable] = {}
     body: list[Line] = []
-    bodies: list[list[Line]] = []
+    bodies: list[tuple[str, list[Line]]] = []
+    header = ""
     for line in lines_of(source):
         text = source.text[line.start : line.end]
         if text[:1] in (" ", "\t"):
@@ -28,24 +31,28 @@ def just_recipes(source: Source) -> Iterator[ShellText]:
         if not text.strip():
             continue
         if body:
-            bodies.append(body)
+            bodies.append((header, body))
             body = []
+        header = text
         match = JUST_VARIABLE.match(text)
         if match is not None:
             start = line.start + match.start(3)
             variables[match[1]] = Variable(((start, start + len(match[3])),), match[1] not in variables)
     if body:
-        bodies.append(body)
-    for lines in bodies:
+        bodies.append((header, body))
+    for header, lines in bodies:
         first = source.text[lines[0].start : lines[0].end].strip()
         if first.startswith("#!") and not _SHELL.search(first):
             continue
+        named = re.sub(r"(['\"]).*?\1", "", header).partition(":")[0]
+        parameters = set(_PARAMETER.findall(f"{named}:"))
+        known = {name: variable for name, variable in variables.items() if name not in parameters}
         builder = Builder(source)
         for line in lines:
             start = line.start
             while start < line.end and source.text[start] in " \t@-":
                 start += 1
-            _expand_just(builder, source, start, line.end, variables)
+            _expand_just(builder, source, start, line.end, known)
             builder.put("\n")
         yield builder.build(Span(source, lines[0].start, lines[-1].end))
 

@@ -30,6 +30,23 @@ def test_just_what_is_not_known(tmp_path: Path) -> None:
     assert one(tmp_path, "o := 'a'\no := 'b'\na:\n  docker run --gpus all {{o}} IMG\n", "justfile").undecided
 
 
+@pytest.mark.parametrize(
+    ("before", "header"),
+    [
+        ("o := '--rm'", "a o:"), ("o := '--rm'", "a x o='--rm': b"), ("o := '--rm'", "a *o:"), ("o := '--rm'", "a $o :"),
+        ("o := '--rm' + ' -i'", "a:"), ("o := '--rm' + p", "a:"), ("o := 'x' / 'y'", "a:"),
+    ],
+)  # fmt: skip
+def test_just_parameters_and_what_is_put_together_are_not_known(tmp_path: Path, before: str, header: str) -> None:
+    text = f"{before}\n{header}\n  docker run --gpus all {{{{o}}}} IMG\n"
+    assert one(tmp_path, text, "justfile").undecided
+
+
+def test_just_a_variable_beside_parameters(tmp_path: Path) -> None:
+    text = "o := '--rm'\na x y=o: o\n  docker run --gpus all {{o}} IMG\n"
+    assert one(tmp_path, text, "justfile").undecided is None
+
+
 def test_recipes_in_other_languages_are_not_read(tmp_path: Path) -> None:
     text = "a:\n  #!/usr/bin/env python3\n  docker run --gpus all IMG\nb:\n  #!/bin/sh\n  docker run --gpus 1 IMG\n"
     assert one(tmp_path, text, "justfile").gpu.number == 1
