@@ -33,7 +33,8 @@ def test_just_what_is_not_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "header"),
     [
-        ("o := '--rm'", "a o:"), ("o := '--rm'", "a x o='--rm': b"), ("o := '--rm'", "a *o:"), ("o := '--rm'", "a $o :"),
+        ("o := '--rm'", "a o:"), ("o := '--rm'", "a x o='--rm': b"), ("o := '--rm'", "a *o:"),
+        ("o := '--rm'", "a $o :"),
         ("o := '--rm' + ' -i'", "a:"), ("o := '--rm' + p", "a:"), ("o := 'x' / 'y'", "a:"),
     ],
 )  # fmt: skip
