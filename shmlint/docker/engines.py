@@ -247,23 +247,42 @@ def _behind_dashes(words: Sequence[Word], at: int) -> int | None:
 def _engine(word: Word) -> Binary | None:
     match = _BINARY.fullmatch(word.text)
     if match is None and word.unknown:
-        match = re.fullmatch(_BINARY_VARIABLE, word.text)
+        # Of `DOCKER=$1; $DOCKER run` the text is `$1`; what is written says what it is meant for.
+        match = re.fullmatch(_BINARY_VARIABLE, word.text) or _named_so(word)
     if match is None:
         return _one_of(word)
     named = (match[1] or "").lower()
     return next((binary for binary in BINARIES if binary == named), "docker")
 
 
+def _named_so(word: Word) -> re.Match[str] | None:
+    """The name of a variable that another one or an argument is in, if it is called after an engine."""
+    values = word.unknown.values if word.unknown is not None else ()
+    alone = not values and re.fullmatch(_WHOLE, word.text) is not None
+    return re.fullmatch(_BINARY_VARIABLE, word.used.text) if alone and word.used is not None else None
+
+
 def _one_of(word: Word) -> Binary | None:
     """The engine of a variable that holds one or another of them: where there is ``nvidia-docker``, it gets GPUs."""
     values = word.unknown.values if word.unknown is not None else ()
-    if not values or re.fullmatch(r"\$\{?\w+\}?", word.text) is None:
+    if not values or re.fullmatch(_WHOLE, word.text) is None:
         return None
-    found = [_engine(Word(value)) for value in values]
+    found = [_engine_in(value) for value in filter(None, values)]
     known = [engine for engine in found if engine is not None]
     if len(known) < len(found):
         return None
     return next((engine for engine in ("nvidia-docker", "docker", *known) if engine in known), None)
+
+
+_WHOLE = r"\$\{?\w+\}?|\$\([^()]*\)|`[^`]*`"
+"""A variable, or what a command prints."""
+
+
+def _engine_in(value: str) -> Binary | None:
+    """The engine that a text is, perhaps behind ``sudo`` and the like."""
+    words = [*map(Word, value.split())]
+    at = skip_to_engine(words)
+    return _engine(words[at]) if at is not None and at + 1 == len(words) else None
 
 
 def _after_prefix(words: Sequence[Word], at: int, prefix: _Prefix, assignments: list[Word]) -> int | None:

@@ -660,6 +660,7 @@ class _EngineReader(_CommandReader):
             and mentions_engine(raw := self.tree.raw(node)) and re.match(_HELD_START, raw)
         ] if self.depth == 0 else []  # fmt: skip
         places: set[int] = set()
+        run: set[str] = set()
         kept: list[Command] = []
         for command in super().read():
             if command.words[0].text == "set":
@@ -667,10 +668,12 @@ class _EngineReader(_CommandReader):
                 continue
             alone = (word for word in command.words if word.offsets and " " not in word.text)
             places.update(word.offsets[0] for word in alone if mentions_engine(word.text))
+            run.update(_run_in_some_way(command.words))
             yield command
         for node in held:
             start, end = self.tree.range_of(node)
-            if not any(start <= place < end for place in places):
+            held_text = self.tree.raw(node).partition("=")[2].strip("'\"")
+            if not any(start <= place < end for place in places) and held_text not in run:
                 yield self._unread(node, "no command is known to run what the variable holds")
         yield from (c for c in kept if not any(c.span.start <= place < c.span.end for place in places))
 
@@ -712,10 +715,21 @@ def _starts(command: Command) -> bool:
     return any(word.text.rpartition("/")[2] in ENGINES for word in command.words)
 
 
+def _run_in_some_way(words: Sequence[Word]) -> Iterator[str]:
+    """The texts that a command begins with, one in each branch, where all of them name an engine."""
+    for word in words:
+        values = word.unknown.values if word.unknown is not None and word.maybe_many else ()
+        if any(values):
+            yield from values if all(map(mentions_engine, filter(None, values))) else ()
+            return
+
+
 def _depends_on_call(command: Command) -> bool:
     """Whether a command that starts a container may be another at another call of its function."""
     words = command.words
-    return any(word.unknown for word in words) and any(mentions_engine(word.text) for word in words)
+    return any(word.unknown for word in words) and any(
+        mentions_engine(word.text) or word.text in ("run", "create") for word in words
+    )
 
 
 def _is_read_again(words: Sequence[Word]) -> bool:

@@ -94,6 +94,8 @@ def printed(tree: Tree, statement: Node, arguments: Arguments) -> tuple[str, ...
 
     ``[ -t 0 ] && echo -it``, ``if has_gpu; then echo "--gpus all"; fi``: what they ask prints nothing.
     """
+    if statement.type == "redirected_statement" and _ERRORS.search(tree.raw(statement)) is not None:
+        return printed(tree, statement.named_children[0], arguments)
     if statement.type == "command":
         return _by_command(tree, statement, arguments)
     if statement.type == "list" and len(statement.named_children) == 2:
@@ -111,7 +113,19 @@ def printed(tree: Tree, statement: Node, arguments: Arguments) -> tuple[str, ...
     return ()
 
 
+_ERRORS = re.compile(r"[^<>]*[ \t]2>>?[ \t]*(?:/dev/null|&1)[ \t]*\Z")
+_FINDS = re.compile(r"(?:command[ \t]+-v|type[ \t]+-[pP]|which)[ \t]+([\w.-]+)[ \t]*")
+"""What prints the path of a program: its name does for that."""
+_NOTHING = re.compile(r"true|:")
+
+
 def _by_command(tree: Tree, command: Node, arguments: Arguments) -> tuple[str, ...]:
+    raw = tree.raw(command)
+    path = _FINDS.fullmatch(raw)
+    if path is not None:
+        return (path[1],)
+    if _NOTHING.fullmatch(raw) is not None:
+        return ("",)
     if tree.raw(command.named_children[0]) not in PRINTERS:
         return ()
     words = arguments(command.named_children)

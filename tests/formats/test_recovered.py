@@ -123,7 +123,8 @@ def test_a_launch_that_another_program_gets_is_reported(text: str, because: str)
 @table(
     ("text", "lines"),
     [
-        ('if x; then\n  C="docker run --gpus all"\nelse\n  C="docker run"\nfi\n$C --rm IMG\n', [2]),
+        ('if x; then\n  C="docker run --gpus all"\nelse\n  C="docker run"\nfi\n$C --rm IMG\n', []),
+        ('if x; then\n  C="docker run --gpus all"\nelse\n  C="ls"\nfi\necho $C --rm IMG\n', [2]),
         ('C="docker run --gpus all"\nif x; then C="docker run"; fi\neval "$C IMG"\n', [1]),
         ("if x; then C=(docker run --gpus all); fi\n\"${C[@]}\" IMG\n", [1]),
         ("f() {\n  local c='sudo docker run --gpus all IMG'\n  tool \"$c\"\n}\n", [2]),
@@ -145,6 +146,10 @@ def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: st
     [
         ("shell", "x.sh", "docker service create --mount type=tmpfs,destination=/dev/shm IMG\n",
          "services of a swarm are not read: they have no `--shm-size`, `--mount` sets their /dev/shm"),
+        ("shell", "x.sh", "R='docker run a'; x && R='docker run b'\n$R --gpus all\n",
+         "`${R}` is one container start or another, or something else"),
+        ("shell", "x.sh", "R=ls; x && R='docker run'\n$R --gpus all IMG\n",
+         "`${R}` is one container start or another, or something else"),
         ("shell", "x.sh", "docker ps\nfinch run --gpus all IMG\n", "`finch` is not an engine that is known"),
         ("shell", "x.sh", "tee x.service <<EOF\n[Service]\nExecStart=docker run --gpus all IMG\nEOF\n",
          "`ExecStart=docker` is not known to run the words after it"),

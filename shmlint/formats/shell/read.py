@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from shmlint.docker.alternatives import opened, starts_in_some_cases
 from shmlint.docker.engines import find_docker, skip_to_engine
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
@@ -73,7 +74,8 @@ def read_part(part: Part, directory: str) -> Reading:
     if not mentions_engine(part.text.text):
         return Reading()
     found: list[_Found] = []
-    for command in engine_commands(part.text, part.given):
+    for read in engine_commands(part.text, part.given):
+        command = read._replace(words=tuple(opened(read.words)))
         at = skip_to_engine(command.words)
         found.append((command, at, read_launch(command) if at is not None else None))
     started = tied([launch for _, _, launch in found if launch is not None])
@@ -94,14 +96,19 @@ _GLUED = re.compile(r"(?:run|create)-\S+")
 _LEFT_OUT = ("...", "…")
 
 
-def _not_read(text: ShellText, found: Iterable[_Found]) -> Iterator[NotRead]:
-    """Where a shell ends a container start that goes on for its reader, and starts that it takes for others."""
+def _cut_off(text: ShellText) -> Iterator[NotRead]:
+    """Where a shell ends a container start that goes on for its reader."""
     for repair in repaired(text)[1]:
         start, end = text.source.line_span(text.source.position(repair.at).line)
         if text.source.text[start:end].strip() in _LEFT_OUT:
             continue  # it is told of the launch that there may be more options
         because = f"{repair.because}: the shell does not pass on the options after it"
         yield NotRead(Span(text.source, repair.at, repair.at + 1), because, "syntax")
+
+
+def _not_read(text: ShellText, found: Iterable[_Found]) -> Iterator[NotRead]:
+    """Where a shell ends a container start that goes on for its reader, and starts that it takes for others."""
+    yield from _cut_off(text)
     for command, at, launch in found:
         if command.unread:
             yield NotRead(command.span, command.unread, "dynamic")
@@ -117,6 +124,9 @@ def _not_read(text: ShellText, found: Iterable[_Found]) -> Iterator[NotRead]:
         elif at is not None and [word.text for word in command.words[at + 1 : at + 3]] == ["service", "create"]:
             because = "services of a swarm are not read: they have no `--shm-size`, `--mount` sets their /dev/shm"
             yield NotRead(command.span, because, "unsupported")
+        elif at is None and command.words[0].text not in TALKERS and starts_in_some_cases(command.words):
+            because = f"`{command.words[0].text[:40]}` is one container start or another, or something else"
+            yield NotRead(command.span, because, "dynamic")
         elif at is None and (other := _other_engine(command)):
             known = other in ENGINES
             before = f"`{command.words[0].text[:40]}` is not known to run the words after it"

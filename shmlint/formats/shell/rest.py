@@ -26,6 +26,7 @@ from shmlint.syntax.shell_sharing import (
 )
 from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.shell_variables import ARGUMENTS
+from shmlint.syntax.word import Word
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
@@ -120,9 +121,13 @@ def _ended(part: Part) -> list[EndKind]:
 def _starts(found: Iterable[Command]) -> Iterator[str]:
     """The commands that start containers, without their sizes."""
     for command in found:
-        words = [word.text for word in command.words]
-        if any(map(mentions_engine, words)):
-            yield without_sizes(" ".join(words))
+        if any(map(_mentions_engine, command.words)):
+            yield without_sizes(" ".join(word.text for word in command.words))
+
+
+def _mentions_engine(word: Word) -> bool:
+    """Whether a word names an engine, or is a variable that does in one of its branches."""
+    return mentions_engine(word.text) or (word.unknown is not None and any(map(mentions_engine, word.unknown.values)))
 
 
 def _others(found: Iterable[Command], functions: frozenset[str]) -> Iterator[tuple[str, ...]]:
@@ -131,7 +136,7 @@ def _others(found: Iterable[Command], functions: frozenset[str]) -> Iterator[tup
         words = tuple(word.text for word in command.words)
         name = next((word for word in words if not _ASSIGNMENT.match(word)), "")
         called = name.removesuffix("()") in functions
-        if name not in _PASSES and not called and not any(map(mentions_engine, words)):
+        if name not in _PASSES and not called and not any(map(_mentions_engine, command.words)):
             yield words
 
 
@@ -164,7 +169,7 @@ def _harmless(part: Part, shared: Sharing, commands: Sequence[Command], around: 
     """Whether a part uses what has changed in launches alone, or prints it."""
     changed, functions, exported = around
     starts = [launch.span.start for launch in read_part(part, "").launches]
-    engines = [command for command in commands if any(mentions_engine(word.text) for word in command.words)]
+    engines = [command for command in commands if any(map(_mentions_engine, command.words))]
     launches = [command for command in engines if _is_read(command, starts)]
     places = {(command.span.start, command.span.end) for command in launches}
     if not all(_is_followed(command, changed) for command in launches):
@@ -185,7 +190,7 @@ def _is_read(command: Command, starts: Sequence[int]) -> bool:
 
     Of a launch behind an unknown program nobody knows what another option makes.
     """
-    spans = [command.span, *(word.span for word in command.words if word.span and mentions_engine(word.text))]
+    spans = [command.span, *(word.span for word in command.words if word.span and _mentions_engine(word))]
     return any(span.start <= start < span.end for span in spans for start in starts)
 
 

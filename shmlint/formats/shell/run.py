@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from shmlint.docker.alternatives import opened
 from shmlint.docker.engines import find_docker
 from shmlint.docker.images import is_reference
 from shmlint.docker.run_options import RunCommand, can_be_reference, is_one_word, read_run
@@ -259,7 +260,8 @@ def with_texts(launch: Launch, written: Callable[[str], str]) -> Launch:
 
 def launches(found: Sequence[Command]) -> list[Launch]:
     """The launches among commands, in the order of the text, those that join another's IPC namespace tied to it."""
-    return tied([launch for launch in map(read_launch, found) if launch is not None])
+    commands = (command._replace(words=tuple(opened(command.words))) for command in found)
+    return tied([launch for launch in map(read_launch, commands) if launch is not None])
 
 
 def tied(found: list[Launch]) -> list[Launch]:

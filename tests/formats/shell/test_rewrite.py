@@ -122,6 +122,12 @@ OWN_LINE = [
 ]  # fmt: skip
 
 VARIABLES = [
+    ("if x; then R='docker run'; else R='sudo docker run'; fi\n$R --gpus all IMG\n",
+     "if x; then R='docker run'; else R='sudo docker run'; fi\n$R --gpus all --shm-size=8g IMG\n"),
+    ("R='docker'; x && R='sudo -E docker'\n$R run --runtime=nvidia IMG\n",
+     "R='docker'; x && R='sudo -E docker'\n$R run --runtime=nvidia --shm-size=8g IMG\n"),
+    ("R='docker run'; x && R='sudo docker run'\nG='--gpus all'\n$R $G IMG\n",
+     "R='docker run'; x && R='sudo docker run'\nG='--gpus all'\n$R --shm-size=8g $G IMG\n"),
     ('G="--gpus all"\ndocker run $G IMG\n', 'G="--gpus all"\ndocker run --shm-size=8g $G IMG\n'),
     ('G="--gpus all"\ndocker run --rm $G IMG\n', 'G="--gpus all"\ndocker run --shm-size=8g --rm $G IMG\n'),
     ('G="--gpus all"\ndocker run $G IMG a\ndocker run $G IMG b\n',

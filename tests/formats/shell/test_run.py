@@ -91,6 +91,18 @@ RUNS = "docker run --gpus all img"
         ("it=docker; [ $x ] && it=kubectl\n$it run --gpus all img\n", []),
         ("it=$1; [ $x ] && it=docker\n$it run --gpus all img\n", []),
         ("it=docker; [ $x ] && it+=-compose\n$it run --gpus all img\n", []),
+        ("it=docker; [ $x ] && it='sudo -E docker'\n$it run --gpus all img\n", ["docker"]),
+        ("if x; then it='docker run'; else it='sudo docker run'; fi\n$it --gpus all img\n", ["docker"]),
+        ("case $1 in a) it='podman run';; *) it='sudo podman run';; esac\n$it --gpus all img\n", ["podman"]),
+        ("it='podman run'; [ $x ] && it='podman create'\n$it --gpus all img\n", []),
+        ("it='docker run'; [ $x ] && it=echo\n$it --gpus all img\n", []),
+        ("it=$(which docker)\n$it run --gpus all img\n", ["docker"]),
+        ("it=$(command -v podman 2>/dev/null || type -p docker || true)\n\"$it\" run img\n", ["docker"]),
+        ("it=${it:-$(command -v podman || echo podman)}\n$it run img\n", ["podman"]),
+        ("it=$(command -v kubectl || command -v docker)\n$it run img\n", []),
+        # One that a caller names, in a variable that is called after an engine; and one for each call.
+        ("DOCKER=$1\n$DOCKER run img\n", ["docker"]), ("run=$1\n$run run img\n", []),
+        ("f() { local d=\"$1\"; $d run --gpus all img; }\nf docker; f 'sudo podman'\n", ["docker", "podman"]),
         # A test that its line does not end is a command that fails, as in the output of a program.
         (f"[ nan 0. 0.2\n  0.4 0. ]\n{RUNS}\n", ["docker"]),
         (f"[ -d a\n{RUNS}\nif [ -d b ]; then {RUNS}; fi\n", ["docker"] * 2),
@@ -102,6 +114,28 @@ RUNS = "docker run --gpus all img"
 )
 def test_which_commands_run(text: str, engines: list[str]) -> None:
     assert [launch.engine for launch in read(text)] == engines
+
+
+OF_BRANCHES = "if x; then R='{}'; else R='{}'; fi\n$R --name x img\n"
+
+
+@table(
+    ("one_branch", "other_branch", "requested", "in_branches", "size"),
+    [
+        ("docker run --rm --gpus all", "sudo docker run --rm --gpus all", True, False, DEFAULT),
+        ("docker run --gpus all --rm", "docker run --rm", True, True, DEFAULT),
+        ("docker run --rm --gpus all", "docker run --rm", True, True, DEFAULT),
+        ("docker run --gpus all --shm-size 1g", "docker run --gpus all --shm-size 2g", True, False, None),
+        ("docker run --gpus all --shm-size 1g", "sudo docker run --gpus all --shm-size 1g", True, False, GIB),
+    ],
+)
+def test_a_container_start_of_each_branch(
+    one_branch: str, other_branch: str, requested: bool, in_branches: bool, size: int | None
+) -> None:
+    launch = one(OF_BRANCHES.format(one_branch, other_branch))
+    assert (launch.gpu.requested, launch.gpu.in_branches) == (requested, in_branches)
+    assert launch.name == "x" and launch.image is not None and launch.image.text == "img"
+    assert launch.effective_shm().bytes == size
 
 
 @table("text", ["if hash nvidia-docker; then it=nvidia-docker; else it=docker; fi", "it=docker; x && it=nvidia-docker"])
