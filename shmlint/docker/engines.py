@@ -12,7 +12,7 @@ from typing import Literal
 
 from shmlint.model.launch import BINARIES, ENGINES, Binary
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.word import TALKERS, Word
+from shmlint.syntax.word import TALKERS, Word, also_runs
 
 Verb = Literal["run", "create"]
 
@@ -219,17 +219,26 @@ def is_by_another(words: Sequence[Word]) -> bool:
 
 
 def _talks(name: str) -> bool:
-    """Whether a command prints its arguments, or looks for them, by its name."""
-    return name in TALKERS or re.search(_TALK, name) is not None
+    """Whether a command prints its arguments, or looks for them, by its name; not one that says that it runs them."""
+    return name in TALKERS or (re.search(_TALK, name) is not None and not also_runs(name))
 
 
 _TALK = r"(?i)log|print|echo|msg|info|warn|err|desc|note|dry|skip|assert|expect|title|usage|help|say|man\Z|\(\)\Z|test"
 
 
 def _wrapped(words: Sequence[Word], at: int) -> int | None:
-    """The index of an engine directly after a word that is not a known program: a function that runs its arguments."""
-    runs = at + 2 < len(words) and words[at + 2].text == "run" and _engine(words[at + 1]) is not None
-    return at + 1 if runs and re.fullmatch(r"[A-Za-z_][\w.-]*", words[at].text) and not words[at].unknown else None
+    """The index of an engine behind a word that is not a known program, and its numbers and options.
+
+    That is a function that runs its arguments: ``retry 3 docker run``.
+    """
+    behind = range(at + 1, len(words))
+    engine = next((i for i in behind if re.fullmatch(_OF_WRAPPER, words[i].text) is None), len(words))
+    runs = engine + 1 < len(words) and words[engine + 1].text == "run" and _engine(words[engine]) is not None
+    return engine if runs and re.fullmatch(r"[A-Za-z_][\w.-]*", words[at].text) and not words[at].unknown else None
+
+
+_OF_WRAPPER = r"-.*|\d[\d.]*[smhd]?"
+"""What a command that runs another one is given itself: options, a number of attempts, a time."""
 
 
 _RUNS = frozenset({"--", "-exec", "-execdir", "-ok"})

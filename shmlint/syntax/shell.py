@@ -41,8 +41,8 @@ from shmlint.syntax.shell_text import (
 )
 from shmlint.syntax.shell_tree import Tree, walk
 from shmlint.syntax.shell_variables import CALLS_IN_CALLS, END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
-from shmlint.syntax.shell_words import QUOTED_MARK, WordReader
-from shmlint.syntax.word import TALKERS, Word
+from shmlint.syntax.shell_words import QUOTED_MARK, WordReader, some_words
+from shmlint.syntax.word import TALKERS, Word, also_runs
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -56,7 +56,8 @@ _READERS = frozenset({"eval", "ssh", "bash", "sh", "zsh", "dash", "ksh"})
 _JOINING = frozenset({"eval", "ssh", "watch", "parallel"})
 """Commands that join their arguments to a text, which a shell reads again."""
 
-_ARGUMENTS = frozenset({'"$@"', "$@", "$*", '"${@}"', '"$*"'})
+_ARGUMENTS = re.compile(r'"?\$(?:[@*]|\{[@*](?::[ \t]*(?P<first>[1-9]\d{0,2}))?\})"?')
+"""All arguments, or those from one on."""
 
 _ARGUMENT = re.compile(r"\$\{?[@*]")
 """What each of these holds."""
@@ -89,6 +90,15 @@ class Command(NamedTuple):
     """The file into which ``cat`` writes that, where its name is known."""
     endless: bool = False
     """It is a ``sleep`` in a loop that waits for ever."""
+
+
+class _Passed(NamedTuple):
+    """How a function runs its arguments."""
+
+    before: Sequence[Word]
+    """The words in front of them: ``sudo``."""
+    moved: int | None
+    """How many of the first arguments it keeps for itself; None where that is not known."""
 
 
 def commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
@@ -427,27 +437,34 @@ class _CommandReader:
         body = next((self.bodies[place] for place in reversed(reached) if place in self.bodies), None)
         if body is None or (function is None and tree.at(node) < tree.at(body)) or function == tree.range_of(body):
             return tuple(words)
-        before = self._passed_in(body)
-        if before is not None:
-            return (*words[:at], *before, *words[at + 1 :])
+        passed = self._passed_in(body)
+        if passed is not None:
+            given = some_words(words[at + 1 :], passed.moved, None) if passed.moved is not None else None
+            # Else as those of a function that is not known: `retry -n 3 docker run`.
+            return (*words[:at], *passed.before, *given) if given is not None else tuple(words)
         return (*words[:at], words[at]._replace(text=f"{words[at].text}()"), *words[at + 1 :])
 
-    def _passed_in(self, body: Node) -> list[Word] | None:
-        """What a function runs its arguments behind; None where it does something else with them."""
+    def _passed_in(self, body: Node) -> _Passed | None:
+        """How a function runs its arguments; None where it does something else with them."""
         commands = walk(body) if _ARGUMENT.search(self.tree.raw(body)) else ()
-        return next((before for before in map(self._passed_on, commands) if before is not None), None)
+        return next((passed for passed in map(self._passed_on, commands) if passed is not None), None)
 
-    def _passed_on(self, command: Node) -> list[Word] | None:
-        """The words before ``"$@"`` in a command that runs what its function is given; None in any other."""
+    def _passed_on(self, command: Node) -> _Passed | None:
+        """How a command runs what its function is given; None where it does not."""
         if command.type != "command" or _ARGUMENT.search(self.tree.raw(command)) is None:
             return None
         parts = [c for c in command.named_children if c.type != "variable_assignment"]
-        place = next((i for i, part in enumerate(parts) if self.tree.raw(part) in _ARGUMENTS), None)
-        if place is None:
+        every = ((i, _ARGUMENTS.fullmatch(self.tree.raw(part))) for i, part in enumerate(parts))
+        place, found = next(((i, found) for i, found in every if found is not None), (0, None))
+        if found is None:
             return None
         before = self.words.arguments([c for part in parts[:place] for c in (part.named_children or [part])])
         named = {word.text for word in before}
-        return before if named.isdisjoint({"run", "create"}) and named.isdisjoint(TALKERS - {"eval"}) else None
+        if not named.isdisjoint({"run", "create"} | TALKERS - {"eval"}):
+            return None
+        function = self.tree.function_of(command)
+        moved = self.variables.moved_at(self.tree.at(command), function) if function is not None else 0
+        return _Passed(before, None if moved is None else moved + int(found["first"] or 1) - 1)
 
     def _again(self, node: Node, words: Sequence[Word], span: Span) -> Iterator[Command]:
         """The commands of words that are joined and read once more."""
@@ -471,7 +488,7 @@ class _CommandReader:
         if name in PRINTERS:
             yield from self._printed(node, words)
             return
-        if (name in TALKERS and name != "trap") or name.startswith(("log", "print")):
+        if (name in TALKERS and name != "trap") or (name.startswith(("log", "print")) and not also_runs(name)):
             return
         if name not in _READERS and not mentions_engine(self.tree.raw(node)):
             return

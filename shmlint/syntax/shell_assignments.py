@@ -226,6 +226,7 @@ class AssignmentReader:
                 self.variables.unread_calls |= {function for function in known if re.fullmatch(pattern, function)}
         elif known and (name in known or name in _CALLERS):
             words = {word for child in rest for word in re.findall(r"[\w.:-]+", tree.raw(child))}
+            words -= {"run", "create"} if mentions_engine(tree.raw(node)) else set()  # `run docker run`
             self.variables.unread_calls |= words & known.keys()
 
     def _given(self, node: Node, rest: Sequence[Node]) -> list[Word]:
@@ -332,7 +333,8 @@ class AssignmentReader:
         known: dict[object, Value] = {}
 
         def value() -> Value:
-            key = self.variables.looked_at()
+            variables = self.variables  # while the text is noted, what is not known yet may be later
+            key = variables.looked_at(), variables.noted, len(variables.calls)
             if key not in known:
                 known[key] = compute()
             return known[key]

@@ -379,7 +379,7 @@ class Variables:
             return Cause("argument of function", name)
         if len(calls) > MOST_CALLS or (name, function) in self.under_way:
             return Cause("argument in many ways", name)
-        moved = self._moved(at, function)
+        moved = self.moved_at(at, function)
         if moved is None:
             return Cause("shifted", name)
         if len(self.under_way) >= CALLS_IN_CALLS:
@@ -414,7 +414,7 @@ class Variables:
         value = made[0].value() if len(made) == 1 and made[0].at < 0 and made[0].branch is None else None
         return "".join(value.chars) if isinstance(value, Buffer) and not value.unknown else None
 
-    def _moved(self, at: int, function: Range) -> int | None:
+    def moved_at(self, at: int, function: Range) -> int | None:
         """By how many places the arguments of a function have moved at a place; None where that is not known."""
         total = 0
         for moved in self.moved:

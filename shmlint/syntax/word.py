@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -16,6 +17,14 @@ TALKERS = frozenset(
     }
 )  # fmt: skip
 """Commands whose arguments are talk, not commands: what they print starts nothing."""
+
+
+def also_runs(name: str) -> bool:
+    """Whether the name of a function that prints its arguments says that it runs them, too: ``log_and_run``."""
+    return re.search(_ALSO_RUNS, name) is not None
+
+
+_ALSO_RUNS = r"(?i)(?:and|n|then)[_-]?(?:run|exec\w*|do|eval|call)\Z|\A(?:run|exec\w*|do|eval)[_-]?and"
 
 
 CauseKind = Literal[

@@ -151,6 +151,13 @@ def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: st
         ("shell", "x.sh", "R=ls; x && R='docker run'\n$R --gpus all IMG\n",
          "`${R}` is one container start or another, or something else"),
         ("shell", "x.sh", "docker ps\nfinch run --gpus all IMG\n", "`finch` is not an engine that is known"),
+        *(("shell", "x.sh", f"on host {run} IMG\n", "`on` is not known to run the words after it") for run in (
+            "docker run --runtime=nvidia", "podman run --device nvidia.com/gpu=all", "nvidia-docker run",
+            "docker run --device /dev/kfd --device /dev/dri", "docker container run --gpus 2", "docker run --gpus $N",
+        )),
+        *(("shell", "x.sh", f"E=$1\n$E {run} IMG\n", "`$1` is not an engine that is known") for run in (
+            "run --gpus all", "run --runtime=nvidia --rm", "container create --device nvidia.com/gpu=all",
+        )),
         ("shell", "x.sh", "tee x.service <<EOF\n[Service]\nExecStart=docker run --gpus all IMG\nEOF\n",
          "`ExecStart=docker` is not known to run the words after it"),
         ("ci", ".github/workflows/x.yml",
@@ -194,6 +201,15 @@ def test_a_launch_that_is_written_for_something_else_is_reported(kind: str, path
     ],
 )  # fmt: skip
 def test_what_is_only_printed_is_no_launch(text: str) -> None:
+    run = read("shell", "x.sh", text)
+    assert (run.launches, run.not_read) == ((), ())
+
+
+@table(
+    "text",
+    ["on host docker run IMG\n", "needs docker run\n", "E=$1\n$E run --gpus 2 x.py\n", "E=$1\n$E run --rm IMG\n"],
+)
+def test_what_starts_no_container_with_gpus_is_not_reported(text: str) -> None:
     run = read("shell", "x.sh", text)
     assert (run.launches, run.not_read) == ((), ())
 

@@ -15,15 +15,15 @@ from shmlint.formats.expressions import with_expressions, with_variables, writte
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.callers import given_by_callers
 from shmlint.formats.shell.part import Part
-from shmlint.formats.shell.run import read_launch, tied
+from shmlint.formats.shell.run import read_launch, tied, within
 from shmlint.formats.template import unnamed
-from shmlint.model.launch import ENGINES, Launch
+from shmlint.model.launch import BINARIES, Launch
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Source, Span
 from shmlint.syntax.shell import Command, engine_commands
 from shmlint.syntax.shell_repair import repaired
-from shmlint.syntax.shell_text import ENGINE, RUNS, ShellText, lines_with, mentions_engine, whole
+from shmlint.syntax.shell_text import ENGINE, RUNS, ShellText, holds_one, lines_with, mentions_engine, whole
 from shmlint.syntax.template import PLACEHOLDER
 from shmlint.syntax.word import TALKERS, Word
 
@@ -38,7 +38,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 
 def _read_script(source: Source, workspace: Workspace) -> Reading:
-    if not mentions_engine(source.text):
+    if not _may_start(source.text):
         return Reading()
     template = unnamed(source)
     if template is not None and "<<" not in source.text[: template.not_read[0].span.start]:  # no here-document's text
@@ -63,7 +63,7 @@ def read_parts(paths: Sequence[str], workspace: Workspace, parts_of: Parts) -> R
 
 def read_source(source: Source, of_source: Iterable[Part]) -> Reading:
     """What the parts of a file start and build; they are not looked at where the file names no engine."""
-    if not mentions_engine(source.text):
+    if not _may_start(source.text):
         return Reading()
     reading = joined(read_part(part, os.path.dirname(source.path)) for part in of_source)
     return reading._replace(launches=tuple(tied(list(reading.launches))))
@@ -71,7 +71,7 @@ def read_source(source: Source, of_source: Iterable[Part]) -> Reading:
 
 def read_part(part: Part, directory: str) -> Reading:
     """What a part starts and builds; the paths in its commands count from ``directory``."""
-    if not mentions_engine(part.text.text):
+    if not _may_start(part.text.text):
         return Reading()
     found: list[_Found] = []
     for read in engine_commands(part.text, part.given):
@@ -84,6 +84,14 @@ def read_part(part: Part, directory: str) -> Reading:
     if part.directory is None:
         built = (build._replace(elsewhere=True) for build in built)
     return Reading(tuple(started), (), tuple(built), tuple(_not_read(part.text, found)))
+
+
+def _may_start(text: str) -> bool:
+    """Whether a text can hold a container start, be it with an engine that it is given: ``$ENGINE run --gpus all``."""
+    return mentions_engine(text) or (holds_one(text, ("--gpus", "nvidia")) and _BY_VARIABLE.search(text) is not None)
+
+
+_BY_VARIABLE = re.compile(r"\$\{?\w+\}?\"? +(?:container +)?(?:run|create) +[-\\]")
 
 
 _Found = tuple[Command, int | None, Launch | None]
@@ -106,9 +114,10 @@ def _cut_off(text: ShellText) -> Iterator[NotRead]:
         yield NotRead(Span(text.source, repair.at, repair.at + 1), because, "syntax")
 
 
-def _not_read(text: ShellText, found: Iterable[_Found]) -> Iterator[NotRead]:
+def _not_read(text: ShellText, found: Sequence[_Found]) -> Iterator[NotRead]:
     """Where a shell ends a container start that goes on for its reader, and starts that it takes for others."""
     yield from _cut_off(text)
+    started = [launch for _, _, launch in found if launch is not None]
     for command, at, launch in found:
         if command.unread:
             yield NotRead(command.span, command.unread, "dynamic")
@@ -127,8 +136,8 @@ def _not_read(text: ShellText, found: Iterable[_Found]) -> Iterator[NotRead]:
         elif at is None and command.words[0].text not in TALKERS and starts_in_some_cases(command.words):
             because = f"`{command.words[0].text[:40]}` is one container start or another, or something else"
             yield NotRead(command.span, because, "dynamic")
-        elif at is None and (other := _other_engine(command)):
-            known = other in ENGINES
+        elif at is None and (other := _other_engine(command)) and not _is_run_inside(command, started):
+            known = other in BINARIES
             before = f"`{command.words[0].text[:40]}` is not known to run the words after it"
             because = before if known else f"`{other}` is not an engine that is known"
             yield NotRead(command.span, because, "dynamic" if known else "unsupported")
@@ -139,6 +148,12 @@ def _not_read(text: ShellText, found: Iterable[_Found]) -> Iterator[NotRead]:
             yield NotRead(command.span, "no image follows its options", "syntax")
         elif command.words[0].text == "alias" and any(re.search(_ALIAS, word.text) for word in command.words):
             yield NotRead(command.span, "the uses of an alias are not followed", "dynamic")
+
+
+def _is_run_inside(command: Command, started: Sequence[Launch]) -> bool:
+    """Whether a launch has its image from a command: that calls a function of the text, which runs its arguments."""
+    images = (launch.image.span for launch in started if launch.image is not None)
+    return any(within(image, command.span) for image in images)
 
 
 _ADDING = frozenset({"xargs", "parallel"})
@@ -158,15 +173,34 @@ def _other_dash(words: Sequence[Word]) -> str:
 
 
 def _other_engine(command: Command) -> str:
-    """The program that starts a container with GPUs as Docker does, and is none that is known."""
-    texts = [word.text for word in command.words]
-    verb = next((i for i, text in enumerate(texts) if text in ("run", "create")), 0)
-    joined = " ".join(texts[verb:])
-    starts = verb and texts[0] not in TALKERS and _ALL_GPUS.search(joined)
-    return re.split("[/=]", texts[verb - 1])[-1] if starts else ""
+    """The engine behind a program that is not known, or a program that starts a container with GPUs as Docker does."""
+    words = command.words
+    behind = [i - 1 for i in range(1, len(words)) if words[i].text in ("run", "create")]
+    behind = [at - 1 if words[at].text == "container" else at for at in behind if words[at].text != "container" or at]
+    at = next((at for at in behind if _is_engine(words[at])), next(iter(behind), None))
+    if at is None or words[0].text in TALKERS:
+        return ""
+    name = re.split("[/=]", words[at].text)[-1] if not words[at].unknown else words[at].text
+    given = " ".join(word.text for word in words[at + 1 :])
+    if _ALL_GPUS.search(given):
+        return name
+    sure = _is_engine(words[at]) or (words[at].unknown and "--gpus" not in given)  # `$PYTHON run --gpus 2`
+    return name if sure and _asks_for_gpus(command, at) else ""
 
 
 _ALL_GPUS = re.compile(r"(?<!\S)--gpus[= ](?:all|\"?device=)")
+
+
+def _is_engine(word: Word) -> bool:
+    return re.split("[/=]", word.text)[-1] in BINARIES
+
+
+def _asks_for_gpus(command: Command, at: int) -> bool:
+    """Whether the words from that of the engine on would start a container with GPUs."""
+    engine = re.split("[/=]", command.words[at].text)[-1]
+    words = (Word(engine if engine in BINARIES else "docker"), *command.words[at + 1 :])
+    launch = read_launch(command._replace(words=words))
+    return launch is not None and (launch.gpu.requested or launch.gpu.unknown is not None)
 
 
 def outside_commands(source: Source, reading: Reading, because: str) -> Iterator[NotRead]:

@@ -46,7 +46,7 @@ def read_launch(command: Command) -> Launch | None:
     if no_image is not None:
         run = run._replace(image=None, command=())
     binary = command.words[docker.binary].span
-    inside = binary is not None and _within(binary, command.span)
+    inside = binary is not None and within(binary, command.span)
     span = binary if binary is not None and inside else command.span
     name = run.name()
     anchor = command.words[docker.start - 1]
@@ -142,7 +142,8 @@ def _can_be_image(word: Word) -> bool:
     return is_reference(text.lower())  # capitals: IMAGE stands for a name
 
 
-def _within(inner: Span, outer: Span) -> bool:
+def within(inner: Span, outer: Span) -> bool:
+    """Whether one place is in another."""
     return inner.source is outer.source and outer.start <= inner.start and inner.end <= outer.end
 
 

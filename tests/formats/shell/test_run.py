@@ -81,6 +81,17 @@ RUNS = "docker run --gpus all img"
         # A command of the engine that starts nothing holds one that does, or is followed by one.
         (f"docker rm -f $({RUNS})\ndocker ps -q; {RUNS}\n", ["docker", "docker"]),
         (f'mkdir -p "$HOME/x" && sudo docker pull "$I" && {RUNS}\n', ["docker"]),
+        # What a function keeps of its arguments is not run.
+        (f'retry() {{ local n=$1; shift; until "$@"; do sleep $n; done; }}\nretry 3 {RUNS}\n', ["docker"]),
+        (f'on() {{ local host=$1 port=$2; shift 2; ssh "$host" "$@"; }}\non me@x 22 {RUNS}\n', ["docker"]),
+        (f'later() {{ sleep "$1"; "${{@:2}}"; }}\nlater 3 {RUNS}\n', ["docker"]),
+        (f'quiet() {{ if [ "$1" = -q ]; then shift; fi; "$@"; }}\nquiet -q {RUNS}\n', ["docker"]),
+        (f'run() {{ local cmd=("$@"); "${{cmd[@]}}"; }}\nrun {RUNS}\n', ["docker"]),
+        (f'run() {{ local cmd="$*"; eval "$cmd"; }}\nrun {RUNS}\n', ["docker"]),
+        # Functions and programs of elsewhere: their names, numbers and options say what they do.
+        (f"retry 3 {RUNS}\nwith_timeout 30s {RUNS}\nretry -n 3 -- {RUNS}\n", ["docker"] * 3),
+        (f"log_and_run {RUNS}\nechoAndExec 3 {RUNS}\nlog_and_run '{RUNS}'\n", ["docker"] * 3),
+        (f"log 3 {RUNS}\ndie 1 {RUNS}\nlog_cmd '{RUNS}'\non host {RUNS}\n./retry.sh 3 {RUNS}\n", []),
         (f"log_it {RUNS}\nskip {RUNS}\nassert_fails {RUNS}\n", []),
         ("usage docker run x\nneeds docker\ninstall docker podman\n", []),
         (f"complete -W '{RUNS}' x\ncomplete -c docker -a {RUNS}\n", []),
