@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -34,9 +34,25 @@ _CALLERS = frozenset({"trap", "eval", "time", "complete"})
 
 _SETS_ARGUMENTS = re.compile(r"set[ \t]+(?:--|[^-+\s])")
 
-_SETTERS = frozenset({"read", "mapfile", "readarray", "getopts"})
+_COMPUTED = frozenset(
+    {"command_substitution", "simple_expansion", "expansion", "string", "raw_string", "concatenation"}
+)
+"""Words of a declaration that the grammar takes for no assignment."""
 
-_SETTING = _SETTERS | {"command", "builtin", ".", "source", "eval", "printf", "set", "shift"}
+_SETTERS = {"read": "dinNptu", "mapfile": "dnOsuCc", "readarray": "dnOsuCc", "getopts": "", "wait": ""}
+"""Commands that set the variables that they name, and their options that take a word which is no such name."""
+
+_NAME = re.compile(r"[\"']?([A-Za-z_]\w*)(?:\[[^]]*\])?[\"']?\Z")
+_NAMED_VALUE = re.compile(r"[\"']?([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
+"""A variable that is named, and one with its value."""
+
+_ARITHMETIC = re.compile(
+    r"(\$\{?\w+\}?|[A-Za-z_]\w*)(?:\[[^]]*\])?[ \t]*(?:(?:<<|>>|[-+*/%&|^])?=(?!=)|\+\+|--)"
+    r"|(?:\+\+|--)[ \t]*(\$\{?\w+\}?|[A-Za-z_]\w*)"
+)
+"""What an arithmetic expression sets: ``((N = 8, N *= 2, N++))``."""
+
+_SETTING = frozenset({*_SETTERS, "command", "builtin", ".", "source", "eval", "let", "printf", "set", "shift"})
 """Commands that may set variables, or run one that does."""
 
 _CONDITIONS = 2
@@ -74,11 +90,13 @@ class AssignmentReader:
             name = next((c for c in node.children if c.type == "variable_name"), None)
             if name is not None:
                 self._unknown(self.tree.raw(name), node)
+            for each in node.children_by_field_name("update"):
+                self._arithmetic(self.tree.raw(each), each)
         elif kind == "unset_command":
             for child in node.named_children:
-                named = re.match(r"[\"']?([A-Za-z_]\w*)", self.tree.raw(child))  # 'A[1]' too
-                if named is not None:
-                    self._unknown(named[1], node)
+                self._named(child, node)
+        elif kind == "arithmetic_expansion" or (kind == "compound_statement" and node.children[0].type == "(("):
+            self._arithmetic(self.tree.raw(node), node)
         elif kind == "declaration_command":
             self._declaration(node)
         elif kind == "command":
@@ -93,6 +111,24 @@ class AssignmentReader:
         raw = " ".join(self.tree.raw(node).split())
         shown = raw if len(raw) <= 40 else f"{raw[:39]}…"
         self._unknown(ANY, node, Cause("command", shown))
+
+    def _named(self, word: Node, node: Node) -> None:
+        """A variable that a word of a command names; any may be, where the name is not known."""
+        raw = self.tree.raw(word)
+        found = _NAME.match(raw) or _NAMED_VALUE.match(raw)
+        if found is not None:
+            self._unknown(found[1], node)
+        elif "$" in raw or "`" in raw:
+            self._anything(node)
+
+    def _arithmetic(self, raw: str, node: Node) -> None:
+        """The variables that an arithmetic expression sets."""
+        for found in _ARITHMETIC.finditer(raw):
+            name = found[1] or found[2]
+            if name.startswith("$"):
+                self._anything(node)
+            else:
+                self._unknown(name, node)
 
     def _declaration(self, node: Node) -> None:
         """``export $(…)`` sets what is not known; ``local X`` makes a variable of the function's own."""
@@ -115,8 +151,8 @@ class AssignmentReader:
                     self.variables.note(
                         self.tree.raw(child), Assignment(self.tree.end_of(child), Buffer, function=function, local=True)
                     )
-            elif child.type in ("command_substitution", "simple_expansion", "expansion", "string", "concatenation"):
-                self._anything(node)
+            elif child.type in _COMPUTED:
+                self._named(child, node)
 
     def _command(self, node: Node) -> None:
         """The variables that a command sets: ``read``, ``.``, ``eval``; the function that it calls."""
@@ -131,6 +167,10 @@ class AssignmentReader:
         name, rest = self.tree.raw(parts[0]), parts[1:]
         if self.variables.functions:
             self._calls(name, node, rest)
+        self._sets(name, node, rest)
+
+    def _sets(self, name: str, node: Node, rest: Sequence[Node]) -> None:
+        """What a command of the shell itself sets."""
         if name in (".", "source"):
             if not rest or not self.tree.raw(rest[0]).rstrip("\"'").endswith("/activate"):
                 self._anything(node)
@@ -146,6 +186,9 @@ class AssignmentReader:
         elif name == "shift":
             number = whole_number(self.tree.raw(rest[0])) if rest else 1
             self._arguments(node, partial(self._shifted, node, number), ())
+        elif name == "let":
+            for part in rest:
+                self._arithmetic(self.tree.raw(part), node)
         elif name in _SETTERS:
             self._setter(name, node, rest)
 
@@ -187,11 +230,22 @@ class AssignmentReader:
         if given is not None:
             self._assign(self.tree.raw(words[-1]), node, given, self.tree.branch_of(node))
             return
-        for child in rest:
-            if child.type == "word" and not self.tree.raw(child).startswith("-"):
-                self._unknown(self.tree.raw(child), node)
-            elif child.type in ("string", "simple_expansion", "expansion") and name == "read":
-                self._anything(node)
+        for child in self._names(name, words):
+            self._named(child, node)
+
+    def _names(self, name: str, words: Sequence[Node]) -> Iterator[Node]:
+        """The words of a command that name variables, by what its options are."""
+        if name == "getopts":
+            yield from words[1:2]
+            return
+        before = ""
+        for child in words:
+            raw = self.tree.raw(child)
+            is_option = raw.startswith("-")
+            valued = before.startswith("-") and before[-1] in _SETTERS[name]
+            if not is_option and not valued and (name != "wait" or before == "-p"):
+                yield child
+            before = "" if valued else raw
 
     def _given_line(self, node: Node, words: Sequence[Node]) -> Node | None:
         """The text of ``read -r NAME <<< text``; None where the command is another one, or reads more or less of it."""
@@ -258,13 +312,24 @@ class AssignmentReader:
                 return
         elif mentions_engine(raw) and _SETS.search(raw) is None:
             return
-        self._anything(node)
+        named = _NAMED_VALUE.match(raw) if re.search(r"[;&|\n]", raw) is None else None
+        if named is not None:  # `eval "NAME=\\$$1"`
+            self._unknown(named[1], node)
+        else:
+            self._anything(node)
 
     def _printf(self, node: Node, parts: Sequence[Node]) -> None:
         """``printf -v NAME '%s' VALUE`` assigns one word; a value that may be several words is not known."""
-        if len(parts) < 2 or self.tree.raw(parts[0]) != "-v":
+        if not parts or not self.tree.raw(parts[0]).startswith("-v"):
             return
-        name = self.tree.raw(parts[1])
+        if len(parts) < 2 or self.tree.raw(parts[0]) != "-v":
+            self._anything(node)  # -v"$1"
+            return
+        found = _NAME.match(self.tree.raw(parts[1]))
+        if found is None:
+            self._named(parts[1], node)
+            return
+        name = found[1]
         one_word = len(parts) == 4 and parts[3].type in ("string", "raw_string", "word", "number")
         if one_word and self.tree.raw(parts[2]).strip("'\"") == "%s":
             self._assign(name, node, parts[3], self.tree.branch_of(node))

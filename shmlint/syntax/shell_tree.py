@@ -33,13 +33,15 @@ _EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution"
 _NOTED = frozenset(
     {"command", "function_definition", "heredoc_body", "herestring_redirect", "variable_assignment",
      "declaration_command", "unset_command", "for_statement", "c_style_for_statement", "select_statement",
-     "expansion", "simple_expansion"}
+     "expansion", "simple_expansion", "arithmetic_expansion", "compound_statement"}
 )  # fmt: skip
 
 _COMMAND = frozenset({"command"})
 
 
 _GRAMMAR = "tree_sitter_bash"
+_GLOBAL = re.compile(r"\w+\s+(?:-\w+\s+)*-\w*g")
+"""``declare -g``, which sets a variable of the text in a function."""
 
 
 @cache
@@ -251,7 +253,8 @@ class Tree:
         parent = self.parents.get(node.id)
         declared = parent is not None and parent.type == "declaration_command"
         keyword = self.raw(parent.children[0]) if declared and parent is not None else ""
-        return keyword in ("local", "declare", "typeset") and self.function_of(node) is not None
+        own = keyword in ("local", "declare", "typeset") and self.function_of(node) is not None
+        return own and parent is not None and _GLOBAL.match(self.raw(parent)) is None
 
     def is_for_command(self, node: Node) -> bool:
         """Whether an assignment is one that only a command sees: ``A=x command``."""

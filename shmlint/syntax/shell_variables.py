@@ -793,9 +793,13 @@ def given(values: Environment, for_options: Collection[str] = ()) -> Variables:
 
 _SET = (
     r"(?m)(?:^|[;&|(]|(?<!-e)(?<!--env)(?<!-arg)\s)([A-Za-z_]\w*)\+?="
-    r"|\b(?:read|printf|for)\s+(?:-\S+\s+)*([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*):?="
+    r"|\b(?:read|printf|for|mapfile|readarray)\s+(?:-\S+\s+)*[\"']?([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*):?="
 )
-_SET_ANY = r"(?m)(?:^|[\s;&|])(?:source|\.|eval)\s(?!\S*/activate\b)|\bexport\s+[\"']?\$"
+_SET_ANY = (
+    r"(?m)(?:^|[\s;&|])(?:source|\.|eval)\s(?!\S*/activate\b)|\bexport\s+[\"']?\$"
+    r"|\b(?:printf\s+-v|(?:read|mapfile|readarray)(?:\s+-\w*[aerst])*|(?:declare|typeset|unset)(?:\s+-\w+)*)\s*[\"']?\$"
+)
+"""What sets variables whose names it is given: ``export "$1=$2"``, ``printf -v "$1"``."""
 
 
 def may_set(text: str) -> frozenset[str]:

@@ -30,6 +30,13 @@ from tests.table import table
         ("A=b; A=c", "$A", "c"),
         ("A=b; x && A=c && y", "z", "z"),
         ("# A=b\nA=c", "$A", "c"),
+        *((f"A=b; {command}", "$A", "b") for command in (
+            "printf -v B %s x", 'printf -v "B" %s "$x" y', 'printf "$1" A', 'mapfile -t "B"', 'read -p "Sure? "',
+            'read -p "$ask" -r "B"', "read -t 3 -n 1 B", 'getopts A "B" "$@"', "getopts $1 B", 'declare -g "B=c"',
+            'export "B=$A"', "eval 'B=c'", 'eval "B=\\$A"', "unset B", "wait $pid", "wait -n $1 $2", "((B = A))",
+            "((A == 8, A <= 9, A != 3))", ": $((A - 1)) $((A-B))", "let B=A", '[ "$((A>=1))" = 1 ]',
+        )),
+        ("f() { declare -g A=b; }; f", "$A", "b"), ("A=b; f() { declare A=c; }; f", "$A", "b"),
     ],
 )
 def test_variables_are_followed(before: str, use: str, expected: str) -> None:
@@ -65,6 +72,16 @@ def test_variables_are_followed(before: str, use: str, expected: str) -> None:
         ("A=a:b; x && A+=-gpu", "$A", "${A}?*"),
         ("A=a:b; x && A=$A-x", "$A", "${A}?*~"),
         ("case $1 in a) A=--privileged;; esac", "$A", "${A}?*"),
+        # What sets variables that it is given the names of may set any, and what is named itself.
+        *((f"A=b; {command}", "$A", "$A?*") for command in (
+            'printf -v "$1" %s x', 'printf -v"$1" %s x', 'printf -v "A" %s "$x" y', 'mapfile -t "$1"', 'mapfile -t "A"',
+            'read -r "$1"', 'read -p "Which? " "A"', 'read -rp "$ask" A', 'read -ra "${1}"', 'getopts ab: "$1"',
+            'declare -g "$1=c"', 'declare "A=$c"', "export 'A=c'", 'readonly "$n"=c', 'eval "$1=c"', 'eval "A=c"',
+            'eval "B=c; A=d"', 'unset "$1"', 'unset "A"', 'wait -n -p A', 'wait -p "$1"', "((A = 8))",
+            "((B++, A *= 2))", "(($1 = 8))", ": $((A = 8))", "let A=8", 'let "$1 = 8"', "let A++",
+            'set_it() { printf -v "$1" %s x; }; set_it A',
+            'set_it() { declare -g "$1=$2"; }; set_it A c',
+        )),
         # A loop adds the same each time.
         ('A=; for i in 0 1; do if x; then A="$A --device /dev/snd$i "; fi; done', "$A", "${A}?*~"),
         ('A=; for i in 0 1; do A="--device=/dev/snd$i $A"; done', "$A", "${A}?*~"),
