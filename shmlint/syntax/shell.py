@@ -328,12 +328,15 @@ class _CommandReader:
         yield from found
 
     def _ways(self, function: Range) -> list[dict[Range, Call]]:
-        """The ways in which a function may be reached, each as the calls that lead to it; none where they are many."""
+        """The ways in which a function may be reached, each as the calls that lead to it; none where they are many.
+
+        A function that is also called in a way that is not read (``trap f EXIT``) is reached from anywhere.
+        """
         found: list[dict[Range, Call]] = []
         waiting: list[tuple[dict[Range, Call], Range]] = [({}, function)]
         while waiting:
             way, here = waiting.pop(0)
-            calls = self.variables.calls_of(here) if self.variables.is_read(here) else []
+            calls = self.variables.calls_of(here)
             if here in way or len(way) >= CALLS_IN_CALLS or len(found) + len(waiting) + len(calls) > MOST_CALLS:
                 return []
             if not calls and way:
@@ -343,6 +346,8 @@ class _CommandReader:
                     found.append({**way, here: call})
                 else:
                     waiting.append(({**way, here: call}, call.function))
+            if calls and not self.variables.is_read(here):
+                found.append(way)
         return found
 
     def _seen_from(self, node: Node, calls: dict[Range, Call]) -> list[Command]:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _CALLERS = frozenset({"trap", "eval", "time", "complete"})
 """Commands of the shell that call functions by their names."""
 
+_BEFORE_CALL = frozenset({"time", "eval"})
+"""Those that are before the call."""
+
 _SETS_ARGUMENTS = re.compile(r"set[ \t]+(?:--|[^-+\s])")
 
 _COMPUTED = frozenset(
@@ -261,6 +264,10 @@ class AssignmentReader:
     def _calls(self, name: str, node: Node, rest: Sequence[Node]) -> None:
         """The functions that a command calls, or may call by a name that it is given or that is computed."""
         tree, known = self.tree, self.variables.functions
+        if name in _BEFORE_CALL:
+            behind = [part for part in rest if tree.raw(part) != "-p"]
+            if behind and tree.raw(behind[0]) in known:
+                name, rest = tree.raw(behind[0]), behind[1:]
         if name in known:
             given = partial(self._given, node, rest)
             sets = tuple((name, self._once(value)) for name, value in tree.set_for(node))
