@@ -233,7 +233,7 @@ def _wrapped(words: Sequence[Word], at: int) -> int | None:
     """
     behind = range(at + 1, len(words))
     engine = next((i for i in behind if re.fullmatch(_OF_WRAPPER, words[i].text) is None), len(words))
-    runs = engine + 1 < len(words) and words[engine + 1].text == "run" and _engine(words[engine]) is not None
+    runs = engine + 2 < len(words) and words[engine + 1].text == "run" and _engine(words[engine]) is not None
     return engine if runs and re.fullmatch(r"[A-Za-z_][\w.-]*", words[at].text) and not words[at].unknown else None
 
 

@@ -98,7 +98,7 @@ class AssignmentReader:
         elif kind == "unset_command":
             for child in node.named_children:
                 self._named(child, node)
-        elif kind == "arithmetic_expansion" or (kind == "compound_statement" and node.children[0].type == "(("):
+        elif kind == "arithmetic_expansion" or (kind == "compound_statement" and self.tree.is_arithmetic(node)):
             self._arithmetic(self.tree.raw(node), node)
         elif kind == "declaration_command":
             self._declaration(node)
@@ -319,9 +319,12 @@ class AssignmentReader:
                 return
         elif mentions_engine(raw) and _SETS.search(raw) is None:
             return
-        named = _NAMED_VALUE.match(raw) if re.search(r"[;&|\n]", raw) is None else None
-        if named is not None:  # `eval "NAME=\\$$1"`
-            self._unknown(named[1], node)
+        words = raw.strip("\"'").split() if re.search(r"[;&|\n]", raw) is None else ()
+        named = [_NAMED_VALUE.match(word) for word in words]
+        # `eval "NAME=\\$$1"`; behind the first name any other word may be a command, if it is not known.
+        if named and named[0] is not None and not any(re.match(r"[\\\"']*[$`]", word) for word in words):
+            for found in filter(None, named):
+                self._unknown(found[1], node)
         else:
             self._anything(node)
 

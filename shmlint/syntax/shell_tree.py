@@ -256,6 +256,10 @@ class Tree:
         own = keyword in ("local", "declare", "typeset") and self.function_of(node) is not None
         return own and parent is not None and _GLOBAL.match(self.raw(parent)) is None
 
+    def is_arithmetic(self, node: Node) -> bool:
+        """Whether a compound statement is ``(( … ))``."""
+        return bool(node.children) and node.children[0].type == "(("
+
     def is_for_command(self, node: Node) -> bool:
         """Whether an assignment is one that only a command sees: ``A=x command``."""
         parent = self.parents.get(node.id)

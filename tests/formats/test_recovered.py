@@ -207,8 +207,11 @@ def test_what_is_only_printed_is_no_launch(text: str) -> None:
 
 @table(
     "text",
-    ["on host docker run IMG\n", "needs docker run\n", "E=$1\n$E run --gpus 2 x.py\n", "E=$1\n$E run --rm IMG\n"],
-)
+    [
+        "make -j8 docker run\n", "on host docker run IMG\n", "needs docker run\n", "E=$1\n$E run --gpus 2 x.py\n",
+        "E=$1\n$E run --rm IMG\n",
+    ],
+)  # fmt: skip
 def test_what_starts_no_container_with_gpus_is_not_reported(text: str) -> None:
     run = read("shell", "x.sh", text)
     assert (run.launches, run.not_read) == ((), ())
