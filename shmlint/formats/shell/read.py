@@ -17,7 +17,7 @@ from shmlint.formats.shell.callers import given_by_callers
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.run import read_launch, tied, within
 from shmlint.formats.template import unnamed
-from shmlint.model.launch import BINARIES, Launch
+from shmlint.model.launch import BINARIES, ENGINES, Launch
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.settings import Settings
 from shmlint.model.source import BOM, Source, Span
@@ -78,12 +78,23 @@ def read_part(part: Part, directory: str) -> Reading:
         command = read._replace(words=tuple(opened(read.words)))
         at = skip_to_engine(command.words)
         found.append((command, at, read_launch(command) if at is not None else None))
+        if at is not None and (inner := _in_container(command, at)) is not None:
+            found.append((inner, 0, read_launch(inner)))
     started = tied([launch for _, _, launch in found if launch is not None])
     where = os.path.join(directory, part.directory) if part.directory else directory
     built = builds([command for command, at, _ in found if at is not None], where)
     if part.directory is None:
         built = (build._replace(elsewhere=True) for build in built)
     return Reading(tuple(started), (), tuple(built), tuple(_not_read(part.text, found)))
+
+
+def _in_container(command: Command, at: int) -> Command | None:
+    """The container that a command starts in the one that it enters or starts: ``docker run docker:cli docker run``."""
+    words = command.words
+    for i in range(at + 3, len(words) - 2):
+        if words[i].text in ENGINES and words[i + 1].text in ("run", "create") and words[i + 2].text.startswith("-"):
+            return command._replace(words=words[i:])
+    return None
 
 
 def _may_start(text: str) -> bool:

@@ -378,3 +378,21 @@ def test_a_word_with_several_options_is_not_joined_to_one() -> None:
 def test_an_argument_in_quotation_marks_is_one_word(script: str, image: str | None, decided: bool) -> None:
     (launch,) = read(script)
     assert (launch.image.text if launch.image is not None else None, launch.undecided is None) == (image, decided)
+
+
+@table(
+    "before",
+    [
+        "docker run -v /var/run/docker.sock:/var/run/docker.sock docker:cli ", "docker exec builder ",
+        "docker compose run --rm tool ", "podman run tool ",
+    ],
+)  # fmt: skip
+def test_a_container_that_is_started_in_another_one(before: str) -> None:
+    found = read(f"{before}docker run --gpus all {NEEDY} torchrun t.py\n")
+    started = [launch for launch in found if launch.gpu.requested]
+    assert [launch.image.text for launch in started if launch.image is not None] == [NEEDY]
+
+
+def test_words_that_only_name_an_engine_start_nothing() -> None:
+    found = read("docker run --gpus all tool docker run\ndocker run tool docker build -t x .\n")
+    assert [launch.image.text for launch in found if launch.image is not None] == ["tool", "tool"]
