@@ -271,15 +271,19 @@ def _named_so(word: Word) -> re.Match[str] | None:
     return re.fullmatch(_BINARY_VARIABLE, word.used.text) if alone and word.used is not None else None
 
 
-def _one_of(word: Word) -> Binary | None:
-    """The engine of a variable that holds one or another of them: where there is ``nvidia-docker``, it gets GPUs."""
+def engines_of(word: Word) -> Sequence[Binary]:
+    """The engines one of which a variable holds, or a command prints; none where it may be anything else."""
     values = word.unknown.values if word.unknown is not None else ()
     if not values or re.fullmatch(_WHOLE, word.text) is None:
-        return None
+        return ()
     found = [_engine_in(value) for value in filter(None, values)]
     known = [engine for engine in found if engine is not None]
-    if len(known) < len(found):
-        return None
+    return tuple(dict.fromkeys(known)) if len(known) == len(found) else ()
+
+
+def _one_of(word: Word) -> Binary | None:
+    """The engine that such a word is read as: where there is ``nvidia-docker``, it gets GPUs."""
+    known = engines_of(word)
     return next((engine for engine in ("nvidia-docker", "docker", *known) if engine in known), None)
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.docker.alternatives import opened
-from shmlint.docker.engines import find_docker
+from shmlint.docker.engines import DockerCommand, engines_of, find_docker
 from shmlint.docker.images import is_reference
 from shmlint.docker.run_options import RunCommand, can_be_reference, is_one_word, read_run
 from shmlint.docker.run_values import (
@@ -35,8 +35,18 @@ if TYPE_CHECKING:
 def read_launch(command: Command) -> Launch | None:
     """The launch a command makes; None where it starts no container."""
     docker = find_docker(command.words)
-    if docker is None:
-        return None
+    launch = _launch_by(command, docker) if docker is not None else None
+    if docker is None or launch is None or launch.undecided is not None:
+        return launch
+    for engine in engines_of(command.words[docker.binary]):
+        other = _launch_by(command, docker._replace(engine=engine)) if engine != "nvidia-docker" else launch
+        if other is None or other.effective_shm() != launch.effective_shm():
+            because = f"the engine is {docker.engine} or {engine}, which do not read its options alike"
+            return launch._replace(undecided=Unknown("variable", because))
+    return launch
+
+
+def _launch_by(command: Command, docker: DockerCommand) -> Launch | None:
     words = _with_read(command.words, docker.start)
     run = read_run(words, docker.engine, docker.verb)
     if run.image is None and not run.unknown:

@@ -127,6 +127,19 @@ def test_which_commands_run(text: str, engines: list[str]) -> None:
     assert [launch.engine for launch in read(text)] == engines
 
 
+@table(
+    ("options", "decided_by"),
+    [
+        ("--gpus all", "default"), ("--shm-size 1g", "shm_size"), ("--ipc=host", "host"),
+        # Without a limit for Podman; and it shares the namespace of a pod.
+        ("--shm-size 0", "unknown"), ("--pod x", "unknown"),
+    ],
+)  # fmt: skip
+def test_what_engines_do_not_read_alike_is_not_known(options: str, decided_by: str) -> None:
+    for it in ("it=podman; x && it=docker", "it=$(command -v docker || command -v podman)"):
+        assert one(f"{it}\n$it run {options} img\n").effective_shm().decided_by == decided_by
+
+
 OF_BRANCHES = "if x; then R='{}'; else R='{}'; fi\n$R --name x img\n"
 
 
