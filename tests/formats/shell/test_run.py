@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.formats.shell.commands import DEFAULT, GIB, MIB, NEEDY, known, one, read
+from tests.project import run
 from tests.table import table
 
 
@@ -400,12 +403,13 @@ def test_an_argument_in_quotation_marks_is_one_word(script: str, image: str | No
         "docker compose run --rm tool ", "podman run tool ",
     ],
 )  # fmt: skip
-def test_a_container_that_is_started_in_another_one(before: str) -> None:
-    found = read(f"{before}docker run --gpus all {NEEDY} torchrun t.py\n")
+def test_a_container_that_is_started_in_another_one(tmp_path: Path, before: str) -> None:
+    found = run(tmp_path, {"a.sh": f"{before}docker run --gpus all {NEEDY} torchrun t.py\n"}).launches
     started = [launch for launch in found if launch.gpu.requested]
     assert [launch.image.text for launch in started if launch.image is not None] == [NEEDY]
 
 
-def test_words_that_only_name_an_engine_start_nothing() -> None:
-    found = read("docker run --gpus all tool docker run\ndocker run tool docker build -t x .\n")
+def test_words_that_only_name_an_engine_start_nothing(tmp_path: Path) -> None:
+    text = "docker run --gpus all tool docker run\ndocker run tool docker build -t x .\n"
+    found = run(tmp_path, {"a.sh": text}).launches
     assert [launch.image.text for launch in found if launch.image is not None] == ["tool", "tool"]
