@@ -89,8 +89,10 @@ def read_part(part: Part, directory: str) -> Reading:
 
 
 def _in_container(command: Command, at: int) -> Command | None:
-    """The container that a command starts in the one that it enters or starts: ``docker run docker:cli docker run``."""
+    """The container that a command starts inside of the one that it starts: ``docker run docker:cli docker run``."""
     words = command.words
+    if any(word.text == "exec" for word in words[at + 1 : at + 3]):
+        return None  # which is read for what it executes
     for i in range(at + 3, len(words) - 2):
         if words[i].text in ENGINES and words[i + 1].text in ("run", "create") and words[i + 2].text.startswith("-"):
             return command._replace(words=words[i:])
