@@ -602,7 +602,8 @@ def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_rol
     harmless = has_role or (is_harmless(own) and (lengthens or isinstance(state, Cause) or is_harmless(state)))
     glued = lengthens and isinstance(state, Buffer) and _is_glued(state, made, value)
     # An array that may hold anything before the image holds options.
-    options = has_role or (not glued and are_options(own)) or are_options(state) or isinstance(state, list)
+    adds = bool(held) and lengthens and held[-1].startswith("-")
+    options = has_role or (not glued and (adds or are_options(own))) or are_options(state) or isinstance(state, list)
     word = Word(f"${{{name}}}", None, unsure, True, harmless, options)
     if isinstance(state, list):
         return [*state, word] if lengthens else [word]

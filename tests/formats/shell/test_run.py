@@ -165,6 +165,16 @@ def test_a_container_start_of_each_branch(
     assert launch.effective_shm().bytes == size
 
 
+@table(
+    ("added", "requested", "size"),
+    [("--gpus all", True, DEFAULT), ("--gpus all --shm-size 8g", None, None), ("--rm -it", False, DEFAULT)],
+)
+def test_options_that_a_branch_adds_to_a_container_start(added: str, requested: bool | None, size: int | None) -> None:
+    launch = one(f"R='docker run --rm'\nx && R=\"$R {added}\"\n$R img python x.py\n")
+    assert launch.image is not None and launch.image.text == "img"
+    assert (launch.gpu.requested, launch.effective_shm().bytes) == (requested, size)
+
+
 @table("text", ["if hash nvidia-docker; then it=nvidia-docker; else it=docker; fi", "it=docker; x && it=nvidia-docker"])
 def test_an_engine_that_is_given_gpus_where_there_is_one(text: str) -> None:
     assert one(f"{text}\nNV_GPU=0,1 $it run img").gpu.number == 2
