@@ -42,6 +42,8 @@ _COMMAND = frozenset({"command"})
 _GRAMMAR = "tree_sitter_bash"
 _GLOBAL = re.compile(r"\w+\s+(?:-\w+\s+)*-\w*g")
 """``declare -g``, which sets a variable of the text in a function."""
+_MOST_OPTIONS = 80
+"""Characters of a declaration in which its options are; it may have very many names."""
 
 
 @cache
@@ -254,7 +256,10 @@ class Tree:
         declared = parent is not None and parent.type == "declaration_command"
         keyword = self.raw(parent.children[0]) if declared and parent is not None else ""
         own = keyword in ("local", "declare", "typeset") and self.function_of(node) is not None
-        return own and parent is not None and _GLOBAL.match(self.raw(parent)) is None
+        if not own or parent is None:
+            return False
+        start = self.char(parent.start_byte)
+        return _GLOBAL.match(self.text.text, start, start + _MOST_OPTIONS) is None
 
     def is_arithmetic(self, node: Node) -> bool:
         """Whether a compound statement is ``(( … ))``."""
