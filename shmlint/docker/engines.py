@@ -12,7 +12,7 @@ from typing import Literal
 
 from shmlint.model.launch import BINARIES, ENGINES, Binary
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.word import TALKERS, Word, also_runs
+from shmlint.syntax.word import Word, talks
 
 Verb = Literal["run", "create"]
 
@@ -206,7 +206,7 @@ def skip_to_engine(words: Sequence[Word], assignments: list[Word] | None = None)
             at += 1
         else:
             found = _behind_dashes(words, at + 1) or _wrapped(words, at)
-            return None if found is None or _talks(text) else found
+            return None if found is None or talks(text) else found
     return None
 
 
@@ -218,12 +218,10 @@ def is_by_another(words: Sequence[Word]) -> bool:
     )
 
 
-def _talks(name: str) -> bool:
-    """Whether a command prints its arguments, or looks for them, by its name; not one that says that it runs them."""
-    return name in TALKERS or (re.search(_TALK, name) is not None and not also_runs(name))
-
-
-_TALK = r"(?i)log|print|echo|msg|info|warn|err|desc|note|dry|skip|assert|expect|title|usage|help|say|man\Z|\(\)\Z|test"
+def is_wrapped(words: Sequence[Word]) -> bool:
+    """Whether a program that is not known gets a container start, and nothing but its name says that it runs it."""
+    at = skip_to_engine(words)
+    return at is not None and is_by_another(words) and not _RUNS.intersection(word.text for word in words[:at])
 
 
 def _wrapped(words: Sequence[Word], at: int) -> int | None:
@@ -337,7 +335,7 @@ def _executed(words: Sequence[Word], at: int) -> tuple[int, Binary] | None:
         engine = _engine(words[i])
         if engine is not None and words[i + 1].text in ("run", "create", "container"):
             return i, engine
-        if _talks(words[i].text):
+        if talks(words[i].text):
             return None
     return None
 

@@ -273,7 +273,7 @@ class GpuRequest(NamedTuple):
     invalid: tuple[GpuFault, ...] = ()
     """Requests that the engine or Compose refuses."""
     in_branches: bool = False
-    """Whether a script makes them in some of its branches only."""
+    """Whether a script makes them in some of its branches only, or gives them to a program that may run the words."""
 
 
 class Rewriter(Protocol):

@@ -28,6 +28,7 @@ def lowered(launch: Launch, level: Severity) -> Severity:
     """A severity, one level lower if only one combination of files has the fault or the GPU is optional.
 
     If a script requests the GPU in some branches only, at most a warning: what runs in these may be something else.
+    The same goes for words that a program gets which is not known to run them.
     """
     if launch.combination is not None and launch.combination.how == "alone":
         level = lower(level)

@@ -42,7 +42,7 @@ from shmlint.syntax.shell_text import (
 from shmlint.syntax.shell_tree import Tree, walk
 from shmlint.syntax.shell_variables import CALLS_IN_CALLS, END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
 from shmlint.syntax.shell_words import QUOTED_MARK, WordReader, some_words
-from shmlint.syntax.word import TALKERS, Word, also_runs
+from shmlint.syntax.word import TALKERS, Word, also_runs, talks
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -52,6 +52,14 @@ _NESTING = 4
 
 _READERS = frozenset({"eval", "ssh", "bash", "sh", "zsh", "dash", "ksh"})
 """Commands that read a variable's text as a command line."""
+
+_RUN_TEXTS = RUNNERS | TAKERS | _READERS | frozenset(ENGINES) | frozenset({
+    "adb", "ansible", "aws", "az", "bsub", "cmd", "colima", "command", "doctl", "entr", "env", "exec", "expect",
+    "flock", "gcloud", "gnome-terminal", "konsole", "kubectl", "limactl", "lxc", "machinectl", "multipass", "nice",
+    "nodemon", "nohup", "oc", "parallel", "powershell", "qsub", "runuser", "sbatch", "screen", "script", "setsid", "sshpass",
+    "start-stop-daemon", "systemd-run", "time", "timeout", "tmux", "trap", "vagrant", "watch", "wsl", "xargs", "xterm",
+})  # fmt: skip
+"""Programs that run a text they are given, here or elsewhere."""
 
 _JOINING = frozenset({"eval", "ssh", "watch", "parallel"})
 """Commands that join their arguments to a text, which a shell reads again."""
@@ -90,6 +98,8 @@ class Command(NamedTuple):
     """The file into which ``cat`` writes that, where its name is known."""
     endless: bool = False
     """It is a ``sleep`` in a loop that waits for ever."""
+    handed: bool = False
+    """It is a text that a program gets of which nothing says that it runs it."""
 
 
 class _Passed(NamedTuple):
@@ -511,8 +521,13 @@ class _CommandReader:
             escapes = '$`"\\' if child.type == "string" else ""
             # A trap runs later, with the values that variables have then.
             at = END if name == "trap" and not escapes else None
+            if name != "trap" and talks(name):
+                if STARTS.search(inside):
+                    yield self._unread(child, f"it is in an argument of `{name}`, which may only print it")
+                continue
             found = list(self._nested(child, start, start + len(inside), escapes=escapes, at=at))
-            yield from found
+            known = name in _RUN_TEXTS or name in self.defined
+            yield from found if known else (command._replace(handed=True) for command in found)
             if STARTS.search(inside) and not any(map(_starts, found)):
                 yield self._unread(child, f"it is in an argument of `{name}`, which is not followed")
 

@@ -27,6 +27,17 @@ def also_runs(name: str) -> bool:
 _ALSO_RUNS = r"(?i)(?:and|n|then)[_-]?(?:run|exec\w*|do|eval|call)\Z|\A(?:run|exec\w*|do|eval)[_-]?and"
 
 
+def talks(name: str) -> bool:
+    """Whether a command prints its arguments, or looks for them, by its name; not one that says that it runs them."""
+    return name in TALKERS or (re.search(_TALK, name) is not None and not also_runs(name))
+
+
+_TALK = (
+    r"(?i)log|print|echo|msg|info|warn|err|desc|note|dry|skip|assert|expect|title|usage|help|say|man\Z|\(\)\Z|test"
+    r"|show|display|append|banner|dialog|whiptail|colou?r|(?:^|_)(?:red|green|yellow|blue|cyan|bold)(?:_|\Z)"
+)
+
+
 CauseKind = Literal[
     "unset", "array", "contained", "tested", "one branch", "several ways", "many ways", "between calls",
     "recursion", "elsewhere", "set around", "command",

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.docker.alternatives import opened
-from shmlint.docker.engines import DockerCommand, engines_of, find_docker
+from shmlint.docker.engines import DockerCommand, engines_of, find_docker, is_wrapped
 from shmlint.docker.images import is_reference
 from shmlint.docker.run_options import RunCommand, can_be_reference, is_one_word, read_run
 from shmlint.docker.run_values import (
@@ -36,6 +36,8 @@ def read_launch(command: Command) -> Launch | None:
     """The launch a command makes; None where it starts no container."""
     docker = find_docker(command.words)
     launch = _launch_by(command, docker) if docker is not None else None
+    if launch is not None and (command.handed or is_wrapped(command.words)):  # it may be printed instead
+        launch = launch._replace(gpu=launch.gpu._replace(in_branches=True))
     if docker is None or launch is None or launch.undecided is not None:
         return launch
     for engine in engines_of(command.words[docker.binary]):

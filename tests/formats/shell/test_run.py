@@ -423,3 +423,26 @@ def test_words_that_only_name_an_engine_start_nothing(tmp_path: Path) -> None:
     text = "docker run --gpus all tool docker run\ndocker run tool docker build -t x .\n"
     found = run(tmp_path, {"a.sh": text}).launches
     assert [launch.image.text for launch in found if launch.image is not None] == ["tool", "tool"]
+
+
+@table(
+    ("before", "after", "in_branches"),
+    [
+        ("retry 3 ", "", True), ("foo ", "", True), ('foo_bar "', '"', True), ("./tool.sh '", "'", True),
+        ("srun ", "", False), ("op run -- ", "", False), ('bash -c "', '"', False), ('tmux new -d "', '"', False),
+        ('ssh host "', '"', False), ("run() { \"$@\"; }\nrun ", "", False),
+    ],
+)  # fmt: skip
+def test_no_error_rests_on_a_program_that_may_print_a_start(
+    tmp_path: Path, before: str, after: str, in_branches: bool
+) -> None:
+    text = f"{before}docker run --gpus all {NEEDY} torchrun t.py{after}\n"
+    (launch,) = run(tmp_path, {"a.sh": text}).launches
+    assert (launch.gpu.requested, launch.gpu.in_branches) == (True, in_branches)
+
+
+@table("name", ["show_cmd", "assert_eq", "yellow", "append_step", "whiptail --msgbox", "expect_words"])
+def test_a_text_that_is_shown_is_told(tmp_path: Path, name: str) -> None:
+    for text in (f'{name} "docker run --gpus all {NEEDY}"\n', f"{name} docker run --gpus all {NEEDY}\n"):
+        started = run(tmp_path, {"a.sh": text})
+        assert ([*started.launches], [place.span.line for place in started.not_read]) == ([], [1]), text
