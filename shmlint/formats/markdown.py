@@ -77,14 +77,18 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     found = sorted(reading.launches, key=lambda launch: launch.span.start)
     reading = reading._replace(launches=tuple(tied(found)), not_read=(*reading.not_read, *_in_html(source, found)))
     outside = list(outside_commands(source, reading, "it cannot be read as a command"))
-    left = [place for place in outside if not _is_remark(place, source, workspace)]
+    left = _but_remarks(outside, source, workspace)
     return reading._replace(not_read=(*reading.not_read, *_in_comments(source, left)))
 
 
-def _is_remark(place: NotRead, source: Source, workspace: Workspace) -> bool:
-    """Whether a start is behind a `#` in code: another command to choose, and what root types only in sessions."""
-    marked = source.line_text(place.span.line).lstrip(" \t>").startswith("#")
-    return marked and _block_at(source, blocks_of(source, workspace))(place.span.start) is not None
+def _but_remarks(places: Sequence[NotRead], source: Source, workspace: Workspace) -> list[NotRead]:
+    """Starts but those behind a `#` in code: other commands to choose, and what root types only in sessions."""
+    around = _block_at(source, blocks_of(source, workspace)) if places else None
+    return [
+        place for place in places
+        if around is None or around(place.span.start) is None
+        or not source.line_text(place.span.line).lstrip(" \t>").startswith("#")
+    ]  # fmt: skip
 
 
 def _in_comments(source: Source, places: Sequence[NotRead]) -> Iterator[NotRead]:

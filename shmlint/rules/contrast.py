@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
+from shmlint.files.cache import Key
 from shmlint.model.finding import Fix, Reason, Severity
 from shmlint.model.launch import Launch, Value
 from shmlint.rules import Context
@@ -25,11 +27,30 @@ def meant_so(launch: Launch, context: Context, floor: int) -> tuple[Reason, ...]
 
 def _is_shown_with_more(launch: Launch, context: Context, floor: int) -> bool:
     """Whether a page has the same command with at least ``floor`` bytes, or the host's /dev/shm, in one section."""
-    return any(
-        other.span.path == launch.span.path and other.kind == launch.kind and _has(other, context, floor)
-        and _beside_memory(other) == _beside_memory(launch) and _are_near(launch, other)
-        for other in context.launches
-    )  # fmt: skip
+    same = context.once(_SIZED, _sized).get((launch.span.path, _beside_memory(launch)), [])
+    place = bisect_left(same, launch.span.start, key=lambda other: other.span.start)
+    near = same[max(0, place - _NEAREST) : place + _NEAREST]
+    return any(_has(other, context, floor) and _are_near(launch, other) for other in near)
+
+
+_NEAREST = 3
+"""Commands before and behind one that are compared with it."""
+_SIZED: Key[dict[tuple[str, tuple[object, ...]], list[Launch]]] = Key("commands of pages with shared memory")
+
+
+def _sized(context: Context) -> dict[tuple[str, tuple[object, ...]], list[Launch]]:
+    """The commands of pages that are given a /dev/shm, by what else they say, in their order."""
+    found: dict[tuple[str, tuple[object, ...]], list[Launch]] = {}
+    for launch in context.launches:
+        if launch.kind == "docker-run" and _PAGE.search(launch.span.path) is not None and _is_given(launch, context):
+            found.setdefault((launch.span.path, _beside_memory(launch)), []).append(launch)
+    for same in found.values():
+        same.sort(key=lambda launch: launch.span.start)
+    return found
+
+
+def _is_given(launch: Launch, context: Context) -> bool:
+    return launch.effective_shm(context.settings.default_shm_size).decided_by != "default"
 
 
 def _are_near(one: Launch, other: Launch) -> bool:

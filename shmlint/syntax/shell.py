@@ -56,8 +56,9 @@ _READERS = frozenset({"eval", "ssh", "bash", "sh", "zsh", "dash", "ksh"})
 _RUN_TEXTS = RUNNERS | TAKERS | _READERS | frozenset(ENGINES) | frozenset({
     "adb", "ansible", "aws", "az", "bsub", "cmd", "colima", "command", "doctl", "entr", "env", "exec", "expect",
     "flock", "gcloud", "gnome-terminal", "konsole", "kubectl", "limactl", "lxc", "machinectl", "multipass", "nice",
-    "nodemon", "nohup", "oc", "parallel", "powershell", "qsub", "runuser", "sbatch", "screen", "script", "setsid", "sshpass",
-    "start-stop-daemon", "systemd-run", "time", "timeout", "tmux", "trap", "vagrant", "watch", "wsl", "xargs", "xterm",
+    "nodemon", "nohup", "oc", "parallel", "powershell", "qsub", "runuser", "sbatch", "screen", "script", "setsid",
+    "sshpass", "start-stop-daemon", "systemd-run", "time", "timeout", "tmux", "trap", "vagrant", "watch", "wsl",
+    "xargs", "xterm",
 })  # fmt: skip
 """Programs that run a text they are given, here or elsewhere."""
 

@@ -135,4 +135,5 @@ def _understood(launch: Launch) -> Started:
     entrypoint: tuple[str, ...] | None = None if launch.undecided else ()
     if launch.entrypoint is not None:
         entrypoint = launch.entrypoint.known
-    return Started(image, None if launch.undecided else shm, launch.gpu.requested, command, entrypoint)
+    gpu = None if launch.gpu.in_branches else launch.gpu.requested  # a test decides, which may not hold here
+    return Started(image, None if launch.undecided else shm, gpu, command, entrypoint)
