@@ -474,18 +474,25 @@ class Launch(NamedTuple):
 
 
 def _by_mount(launch: Launch) -> Effective | None:
+    mount = deciding_mount(launch)
+    if mount is None:
+        return None
+    if mount.size_error:
+        return Effective(mount.type, None, mount.span, mount.size_error)
+    if isinstance(mount.size, Unknown):
+        return Effective(mount.type, None, mount.span, mount.size.because)
+    return Effective(mount.type, mount.size or None, mount.span)
+
+
+def deciding_mount(launch: Launch) -> Mount | None:
+    """Of the mounts of a launch on /dev/shm and /dev the one that gives it its /dev/shm."""
     targets = ["/dev/shm", "/dev"]
     if launch.ipc is not None and launch.ipc.known == "shareable" and not launch.swarm:
         targets.pop()  # the engine mounts a shareable /dev/shm of its own over a user's /dev
     for target in targets:
         mount = next((m for m in reversed(launch.mounts) if m.target == target and not launch.drops(m)), None)
-        if mount is None:
-            continue
-        if mount.size_error:
-            return Effective(mount.type, None, mount.span, mount.size_error)
-        if isinstance(mount.size, Unknown):
-            return Effective(mount.type, None, mount.span, mount.size.because)
-        return Effective(mount.type, mount.size or None, mount.span)
+        if mount is not None:
+            return mount
     return None
 
 
@@ -529,12 +536,7 @@ def is_replaced(launch: Launch, by: Span) -> bool:
     return files.index(by.path) > files.index(size.path)
 
 
-def deciding_mount(mounts: Sequence[Mount]) -> Mount:
-    """Of several mounts on /dev/shm and /dev the one that gives a container its /dev/shm."""
-    return next((mount for mount in reversed(mounts) if mount.target == "/dev/shm"), mounts[-1])
-
-
 def mounts_hosts_shm(launch: Launch) -> bool:
     """Whether the mount that gives a launch its /dev/shm is of the host's own."""
-    mount = deciding_mount(launch.mounts) if launch.mounts else None
+    mount = deciding_mount(launch)
     return mount is not None and mount.type == "bind" and mount.source == mount.target

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.model.finding import DropSize, Evidence, Finding, Fix, Reason
-from shmlint.model.launch import JOINING, Launch, is_replaced, mounts_hosts_shm
+from shmlint.model.launch import JOINING, Launch, deciding_mount, is_replaced, mounts_hosts_shm
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.wording import gpu_evidence
@@ -29,7 +29,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     option = launch.words.ipc(launch.ipc.shown or mode)
     # Podman refuses these two (pkg/specgen/container_validate.go); for joined namespaces it depends on the version.
     refused = context.podman(launch) and mode in ("host", "none")
-    by_mount = launch.gpu.requested and launch.mounts and not mounts_hosts_shm(launch)
+    by_mount = launch.gpu.requested and deciding_mount(launch) and not mounts_hosts_shm(launch)
     if not refused and (by_mount or is_replaced(launch, launch.ipc.span)):
         return  # the mount decides, which SHM208 reports
     yield Finding(

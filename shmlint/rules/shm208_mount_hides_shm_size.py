@@ -16,11 +16,11 @@ RULE = Rule("SHM208", "mount-hides-shm-size", "warning")
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     size = launch.shm.known if launch.shm else None
-    if launch.swarm or not launch.gpu.requested or launch.shm is None or not launch.mounts:
+    mount = deciding_mount(launch)
+    if launch.swarm or not launch.gpu.requested or launch.shm is None or mount is None:
         return
     if size is not None and not size.bytes:
         return
-    mount = deciding_mount(launch.mounts)
     if is_replaced(launch, mount.span) or (launch.ipc and launch.ipc.known == "host" and mounts_hosts_shm(launch)):
         return  # with the host's IPC namespace it is there anyway, and SHM204 reports the size
     tmpfs = mount.size if isinstance(mount.size, int) else 0

@@ -37,6 +37,9 @@ test_a_size_that_does_not_count = overridden_test(
         (("volumes: ['/dev/shm:/dev/shm']", "shm_size: 0"), []),
         (("volumes: ['/dev/shm:/dev/shm']",), []),
         (("volumes: ['/data:/data']", "shm_size: 8gb"), []),
+        # The engine mounts a shareable /dev/shm of its own over a /dev, and the size counts.
+        (("volumes: ['/dev:/dev']", "ipc: shareable", "shm_size: 8gb"), []),
+        (("volumes: ['/dev/shm:/dev/shm']", "ipc: shareable", "shm_size: 8gb"), ["SHM208"]),
         # The one that decides is named, and once.
         (("volumes: ['/dev/shm:/dev/shm']", "ipc: host", "shm_size: 8gb"), ["SHM204"]),
         (("volumes: ['data:/dev/shm']", "ipc: host", "shm_size: 8gb"), ["SHM208"]),
