@@ -196,7 +196,7 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
     return stage.image if stage is not None else None
 
 
-_MOST = 1_000_000
+_MOST = 200_000
 """What stages may inherit from others, together: each has what those before it have."""
 
 
