@@ -8,11 +8,9 @@ from collections.abc import Iterator, Mapping
 from shmlint.formats.compose.keys import SERVICE, TOP, Takes
 from shmlint.formats.compose.places import means_size, placed_mappings, requests_among_devices, stray_requests
 from shmlint.formats.compose.tree import Branch, Entry, Leaf, Listing, Removed, Tree
+from shmlint.formats.compose.values import SWITCHES, is_true
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Span
-
-_TRUE = frozenset({"true", "y", "yes", "on"})
-_SWITCHES = _TRUE | {"false", "n", "no", "off"}
 
 
 class _Place(NamedTuple):
@@ -56,8 +54,7 @@ def _external(volumes: Tree | None) -> Iterator[Problem]:
     """Volumes that something else has made, for which something is set."""
     for name, entry in volumes.entries.items() if isinstance(volumes, Branch) else ():
         one = entry.tree
-        external = one.get("external") if isinstance(one, Branch) else None
-        if not isinstance(one, Branch) or not isinstance(external, Leaf) or external.text.lower() not in _TRUE:
+        if not isinstance(one, Branch) or not is_true(one.leaf("external")):
             continue
         for key, own in one.entries.items():
             if key not in ("external", "name") and not key.startswith("x-"):
@@ -119,7 +116,7 @@ def _fits(leaf: Leaf, takes: Takes) -> bool:
     if takes.text == "number":
         return re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text) is not None
     if takes.text == "switch":
-        return text.lower() in _SWITCHES
+        return text.lower() in SWITCHES
     return not takes.one_of or text in takes.one_of
 
 

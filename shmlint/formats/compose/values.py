@@ -37,11 +37,16 @@ def read_mode(leaf: Leaf | None) -> Value[str] | None:
     return ipc.read(leaf.named, leaf.span, leaf.written, because, private=leaf.interpolated.private)
 
 
+_TRUE = frozenset({"true", "y", "yes", "on"})
+SWITCHES = _TRUE | {"false", "n", "no", "off"}
+"""The texts that Compose takes for true or false, in any case."""
+
+
 def is_true(leaf: Leaf | None) -> bool | None:
     """None where a variable says it."""
     if leaf is not None and leaf.interpolated.unset:
         return None
-    return leaf is not None and leaf.text.lower() in ("true", "yes", "y", "on")
+    return leaf is not None and leaf.text.lower() in _TRUE
 
 
 def read_words(tree: Tree | None, unsure: Collection[str] = ()) -> Value[tuple[str, ...]] | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from shmlint.docker.mounts import MountRequest
 from shmlint.formats.compose.tree import Branch, Leaf, Tree
-from shmlint.formats.compose.values import unset
+from shmlint.formats.compose.values import is_true, unset
 from shmlint.model.launch import Unknown, Value
 from shmlint.model.source import Span
 
@@ -46,9 +46,8 @@ def defined(request: MountRequest, volumes: Volumes) -> MountRequest:
 
 def _unknown(name: str, volume: Branch) -> Unknown | None:
     """Why nothing is known of a volume: something else makes it, or another driver."""
-    driver, external = volume.leaf("driver"), volume.get("external")
-    leaf = external if isinstance(external, Leaf) else None
-    if isinstance(external, Branch) or (leaf is not None and leaf.text.lower() not in ("false", "no", "n", "off", "")):
+    driver = volume.leaf("driver")
+    if isinstance(volume.get("external"), Branch) or is_true(volume.leaf("external")) is not False:
         return Unknown("engine", f"volume `{name}` is external: whoever creates it sets its size", name)
     if driver is not None and driver.text != "local":
         made = f"driver `{driver.written}`" if not driver.interpolated.unset else "a driver that a variable names"
