@@ -125,20 +125,21 @@ def _faults(
             yield problem
 
 
-_LISTED = re.compile(r'"dockerComposeFile"\s*:\s*\[[^][]*,[^][]*\]')
-
-
 def _is_part_of_dev_container(path: str, workspace: Workspace) -> bool:
     """Whether a dev container beside a file is started with it and others: it may only add to them."""
     directory, name = os.path.split(path)
     beside = normal(os.path.join(directory, "devcontainer.json"))
     if not workspace.exists(beside):
         return False
+    from shmlint.syntax.json import parse
+
     try:
-        listed = _LISTED.search(workspace.source(beside).text)
+        root, _ = parse(workspace.source(beside))
     except Unreadable:
         return False
-    return listed is not None and name in listed[0]
+    named = root.get("dockerComposeFile") if root is not None else None
+    files = [os.path.normpath(item.text) for item in named.items] if named is not None else []
+    return len(files) > 1 and name in files
 
 
 def _given_beside(service: str, project: Project, workspace: Workspace) -> bool:
