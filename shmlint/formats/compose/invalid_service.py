@@ -61,13 +61,15 @@ _MEMORY = (
 
 
 def service_faults(
-    project: Project, *, complete: bool, elsewhere: Collection[str] = (), extended: Collection[str] = ()
+    project: Project, *, complete: bool, elsewhere: Collection[str] = (), extended: Collection[str] = (),
+    is_given_beside: Callable[[str], bool],
 ) -> Iterator[Problem]:
     """What Compose refuses in the services of a project, each with its reason.
 
     ``complete``: people start these files by themselves, so what they do not define is not there, unless it is
     one of the names ``elsewhere``, which other files define that may be put to these. Other files extend the services
-    in ``extended``; without ``complete`` they are not started from here.
+    in ``extended``; without ``complete`` they are not started from here. A service that ``is_given_beside`` may get
+    its image from a file that is not named like a Compose file.
     """
     for name, service in project.services.items():
         tree = service.tree
@@ -79,8 +81,8 @@ def service_faults(
         yield from wrong
         if wrong:
             continue  # Compose goes no further
-        if known and "profiles" not in tree.entries:
-            yield from _without_image(service)
+        if known and "profiles" not in tree.entries and _has_no_image(service) and not is_given_beside(name):
+            yield _without_image(service)
         yield from _mounted_twice(name, tree)
         yield from _sizes(name, tree)
         yield from _distinct(name, tree)
@@ -95,16 +97,19 @@ def service_faults(
         yield from _circular(project)
 
 
-def _without_image(service: Service) -> Iterator[Problem]:
-    """A service that says neither what it runs nor how that is built; what one extends may be wrong in another way."""
-    tree, key = service.tree, service.bodies[0]
-    image = tree.leaf("image")
+def _has_no_image(service: Service) -> bool:
+    """Whether a service says neither what it runs nor how that is built; what one extends may be wrong otherwise."""
+    image = service.tree.leaf("image")
     named = image is not None and (image.text or image.interpolated.used)
     nodes = (body.node.resolved for body in service.bodies)
     extends = any(isinstance(node, MappingNode) and node.get("extends") is not None for node in nodes)
-    if not named and not extends and "build" not in tree.entries and "provider" not in tree.entries:
-        message = f"service `{service.name}` has neither an image nor a build context; Compose refuses the file"
-        yield Problem(key.layer.span(key.key), message, facts=(service.name, "image"))
+    return not named and not extends and service.tree.entries.keys().isdisjoint(("build", "provider"))
+
+
+def _without_image(service: Service) -> Problem:
+    key = service.bodies[0]
+    message = f"service `{service.name}` has neither an image nor a build context; Compose refuses the file"
+    return Problem(key.layer.span(key.key), message, facts=(service.name, "image"))
 
 
 def _mounted_twice(name: str, tree: Branch) -> Iterator[Problem]:

@@ -120,9 +120,10 @@ def _faults(
     complete = complete and not any(_is_part_of_dev_container(path, workspace) for path in project.files)
     extended = {name for file in project.files for name in taken.extended.get(file, ())}
     elsewhere = _defined_elsewhere(project, workspace) if complete and not combination.of_settings else ()
-    for problem in service_faults(project, complete=complete, elsewhere=elsewhere, extended=extended):
-        if problem.facts[1:] != ("image",) or not _given_beside(problem.facts[0], project, workspace):
-            yield problem
+    is_given = partial(_is_given_beside, project=project, workspace=workspace)
+    yield from service_faults(
+        project, complete=complete, elsewhere=elsewhere, extended=extended, is_given_beside=is_given
+    )
 
 
 def _is_part_of_dev_container(path: str, workspace: Workspace) -> bool:
@@ -142,7 +143,7 @@ def _is_part_of_dev_container(path: str, workspace: Workspace) -> bool:
     return len(files) > 1 and name in files
 
 
-def _given_beside(service: str, project: Project, workspace: Workspace) -> bool:
+def _is_given_beside(service: str, project: Project, workspace: Workspace) -> bool:
     """Whether a file that is not named like a Compose file writes a service: it may give it an image."""
     directories = set(map(os.path.dirname, project.files))
     return any(service in workspace.once(_OTHER_WRITERS, d, partial(_other_writers, d)) for d in directories)

@@ -132,7 +132,7 @@ def test_compose_agrees_on_public_files(tmp_path: Path, monkeypatch: pytest.Monk
         except Unreadable as error:
             found.append(f"{name}: unreadable, {error.message}")
             continue
-        problems += [*project.problems, *service_faults(project, complete=True)]
+        problems += [*project.problems, *service_faults(project, complete=True, is_given_beside=lambda _: False)]
         found += [f"{name}: line {p.span.line}: {p.message}" for p in problems]
         launches = {launch.name: launch for launch in read_project(project, workspace)}
         for service, theirs in answer["services"].items():
