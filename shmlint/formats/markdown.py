@@ -75,10 +75,24 @@ def _read(source: Source, workspace: Workspace) -> Reading:
         return Reading()
     reading = joined(_read_block(block, part, source, workspace) for block, part in _parts(source, workspace))
     found = sorted(reading.launches, key=lambda launch: launch.span.start)
+    found = _with_sections(found, source, workspace)
     reading = reading._replace(launches=tuple(tied(found)), not_read=(*reading.not_read, *_in_html(source, found)))
     outside = list(outside_commands(source, reading, "it cannot be read as a command"))
     left = _but_remarks(outside, source, workspace)
     return reading._replace(not_read=(*reading.not_read, *_in_comments(source, left)))
+
+
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]|^([=~^#*+-])\1{3,}[ \t]*$", re.M)
+"""The beginning of a heading of Markdown, or the line under one of reStructuredText or Markdown."""
+
+
+def _with_sections(launches: Sequence[Launch], source: Source, workspace: Workspace) -> list[Launch]:
+    """Launches with the numbers of the sections they are in: those of the headings before them."""
+    if not launches:
+        return []
+    in_code = _block_at(source, blocks_of(source, workspace))
+    headings = [found.start() for found in _HEADING.finditer(source.text) if in_code(found.start()) is None]
+    return [launch._replace(section=bisect_right(headings, launch.span.start)) for launch in launches]
 
 
 def _but_remarks(places: Sequence[NotRead], source: Source, workspace: Workspace) -> list[NotRead]:

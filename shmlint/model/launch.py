@@ -437,6 +437,8 @@ class Launch(NamedTuple):
     """Sizes written where nothing reads them."""
     other_options: tuple[tuple[str, str | None], ...] = ()
     """The options of its command that nothing else here tells of, with their values."""
+    section: int | None = None
+    """The number of the section of the page that shows it; None where no page does."""
     undecided: Unknown | None = None
     """Why nothing may be concluded from what is *absent* here: a base file or an argument array
     that is not known could hold it."""
