@@ -21,7 +21,8 @@ from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same
 from shmlint.formats.shell.run import with_texts
-from shmlint.model.launch import Bind, Build, Launch, Value
+from shmlint.formats.steps import as_step, running, starts_containers, unread
+from shmlint.model.launch import Bind, Build, Launch
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
@@ -230,7 +231,8 @@ _BUILD = re.compile(r"\bdocker\s*\.\s*build\s*\(?\s*(?=\")")
 
 
 _WITH = re.compile(r"\bwithDockerContainer\s*\(?\s*(?=[\"a-z])")
-_NAMED = re.compile(r"\b(image|args|filename|dir)\s*[:(]?\s*(?=[\"A-Za-z_])")
+_NAMED = re.compile(r"\b(image|args)\s*[:(]?\s*(?=[\"A-Za-z_])")
+_BUILT_OF = re.compile(r"\b(filename|dir)\s*\(?\s*(?=\")")
 
 
 def _containers(pipeline: Pipeline) -> Iterator[Launch]:
@@ -367,13 +369,10 @@ def _container(
 
 WORKSPACE = "/jenkins/workspace"
 """Where the workspace is mounted, as it is called here."""
-_MOST = 200_000
-"""Characters of the scripts of a stage that are read."""
 _MOST_BLOCKS = 500
 """Blocks of a pipeline among which those of a step are looked for."""
 _STEPS = re.compile(r"\b(?P<step>sh|bat|powershell|pwsh)\b\s*\(?\s*(?:[\w\s:,]*?\bscript\s*:\s*)?(?=[\"A-Za-z_])")
 _DECIDES = re.compile(r"\b(?:if|else|switch|when|catch|for|while|retry|timeout)\b[^{};]*\Z")
-_STARTS_CONTAINER = re.compile(r"\b(?:run|create)\b")
 
 
 def _with_steps(launch: Launch, pipeline: Pipeline, opening: int) -> Launch:
@@ -385,25 +384,19 @@ def _with_steps(launch: Launch, pipeline: Pipeline, opening: int) -> Launch:
     others = [
         (start, end) for start, end in ends.items() if opening < start < ends[opening] and _has_agent(code, start, end)
     ]
-    script: list[str] = []
+    steps: list[str] = []
     place = None
     for match in _STEPS.finditer(code, opening, ends[opening]):
         inner = [(start, end) for start, end in ends.items() if opening < start < match.start() < end]
         if any(other in others for other in inner) or (text := _script(pipeline, match)) is None:
             continue
         decided = any(_DECIDES.search(code[max(0, start - _NEAR) : start]) for start, _ in inner)
-        script.append(f'if [ "$_condition_" ]; then (\n{text}\n)\nfi\n' if decided else f"(\n{text}\n)\n")
+        steps.append(as_step(text, decided=decided))
         place = place or Span(pipeline.source, match.start(), match.end())
-    joined = "".join(script)
-    if place is None or len(joined) > _MOST:
+    if place is None:
         return launch
-    top = os.path.dirname(pipeline.source.path) or "."
-    return launch._replace(
-        entrypoint=Value(("sh", "-e", "-c", joined), place, "the steps of the stage"),
-        command=None,
-        binds=(*launch.binds, Bind(top, WORKSPACE, place, resolved=True)),
-        workdir=launch.workdir or Value(WORKSPACE, place, WORKSPACE),
-    )
+    top = Bind(os.path.dirname(pipeline.source.path) or ".", WORKSPACE, place, resolved=True)
+    return running(launch, "sh", steps, (place, "the steps of the stage", WORKSPACE), (top,))
 
 
 def _has_agent(code: str, start: int, end: int) -> bool:
@@ -419,19 +412,17 @@ def _has_agent(code: str, start: int, end: int) -> bool:
 def _script(pipeline: Pipeline, step: re.Match[str]) -> str | None:
     """The commands of a step; a program that is not known for those of which nothing is."""
     if step["step"] != "sh":
-        return f"$step_in_{step['step']}"
+        return unread(f"in {step['step']}")
     text = _value(pipeline, step.end())[0]
     if text is None:
         return None
     written = restore(text.text)
-    starts = mentions_engine(written) and _STARTS_CONTAINER.search(written)
-    return "$step_that_starts_containers" if starts else written
+    return unread("that starts containers") if starts_containers(written) else written
 
 
 def _built(launch: Launch, pipeline: Pipeline, start: int, end: int) -> Launch:
     """The container of an agent that is built from a Dockerfile of the repository."""
-    named = re.compile(r"\b(filename|dir)\s*\(?\s*(?=\")").finditer(pipeline.code, start, end)
-    fields = {found[1]: pipeline.string(found.end()) for found in named}
+    fields = {found[1]: pipeline.string(found.end()) for found in _BUILT_OF.finditer(pipeline.code, start, end)}
     name, directory = fields.get("filename"), fields.get("dir")
     context = directory.text if directory is not None else "."
     file = os.path.join(context, name.text) if name is not None else None

@@ -49,9 +49,10 @@ def _beside_memory(launch: Launch) -> tuple[object, ...]:
     """The section that a command is in, and what it says of everything but shared memory."""
     gpu = tuple(evidence.text for evidence in launch.gpu.evidence)
     environment = tuple((name, value.text) for name, value in sorted(launch.environment.items()))
+    binds = tuple((bind.source, bind.target) for bind in launch.binds)
     return (
         launch.span.path, launch.section, launch.engine, launch.names, _text(launch.image), _text(launch.entrypoint),
-        _text(launch.command), gpu, environment, tuple((bind.source, bind.target) for bind in launch.binds), launch.other_options,
+        _text(launch.command), gpu, environment, binds, launch.other_options,
     )  # fmt: skip
 
 

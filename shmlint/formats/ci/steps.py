@@ -11,16 +11,13 @@ import re
 from collections.abc import Iterator
 
 from shmlint.formats.expressions import EXPRESSION
+from shmlint.formats.steps import as_step, running, starts_containers, unread
 from shmlint.model.launch import Bind, Launch, Unknown, Value
 from shmlint.model.source import Source, Span
-from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
 
 WORKSPACE = "/github/workspace"
 """Where the repository is checked out, as it is called here."""
-
-MOST = 200_000
-"""Characters of the scripts of a job that are read."""
 
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.S)
 
@@ -29,8 +26,6 @@ _NO_PROGRAM = re.compile(
     r"(?:setup|login|cache|upload|download|checkout|auth|configure|cleanup|commit|push|pull-request|release|comment|codecov)\b"
 )
 """Actions that fetch, install, store or publish something and end."""
-
-_STARTS = re.compile(r"\b(?:run|create)\b")
 
 
 def with_steps(launch: Launch, job: MappingNode, root: Node, source: Source, top: str) -> Launch:
@@ -42,16 +37,9 @@ def with_steps(launch: Launch, job: MappingNode, root: Node, source: Source, top
     span = _place(job, listed, steps, source)
     shells = [_text(holder, "defaults", "run", "shell") for holder in (job, root)]
     shell = next((shell for shell in shells if shell), "sh")
-    script = "".join(_script(step, shell, job) for step in steps)
-    if len(script) > MOST:
-        return launch
-    return launch._replace(
-        entrypoint=Value(("bash", "-e", "-c", script), span, "the steps of the job"),
-        command=None,
-        environment={**launch.environment, **_environment(root, job, steps, source)},
-        binds=(*launch.binds, *_checkouts(steps, top, span)),
-        workdir=launch.workdir or Value(WORKSPACE, span, WORKSPACE),
-    )
+    script = (_script(step, shell, job) for step in steps)
+    launch = launch._replace(environment={**launch.environment, **_environment(root, job, steps, source)})
+    return running(launch, "bash", script, (span, "the steps of the job", WORKSPACE), _checkouts(steps, top, span))
 
 
 def _place(job: MappingNode, listed: Node, steps: list[MappingNode], source: Source) -> Span:
@@ -99,21 +87,20 @@ def _script(step: MappingNode, shell: str, job: MappingNode) -> str:
     folder = folder or _text(step, "workingDirectory")
     if folder and _written(step):
         text = f'cd "{_known(folder)}"\n{text}'
-    if (_text(step, "if") or _text(step, "condition")) in ("", "always()", "${{ always() }}", "succeeded()"):
-        return f"(\n{text}\n)\n" if text else ""
-    return f'if [ "$_condition_" ]; then (\n{text}\n)\nfi\n' if text else ""
+    condition = _text(step, "if") or _text(step, "condition")
+    return as_step(text, decided=condition not in ("", "always()", "${{ always() }}", "succeeded()"))
 
 
 def _run(step: MappingNode, shell: str) -> str:
     """The commands of a step; what is no program for another language and for actions of which nothing is known."""
     written = _written(step)
-    if mentions_engine(written) and _STARTS.search(written):
-        return "$step_that_starts_containers"  # these are launches of their own, and their options may be edited
+    if starts_containers(written):
+        return unread("that starts containers")
     if written:
         language = re.split(r"\W", shell, maxsplit=1)[0]
-        return _known(written) if language in ("sh", "bash") else f"$step_in_{language or 'another_language'}"
+        return _known(written) if language in ("sh", "bash") else unread(f"in {language or 'another language'}")
     if _text(step, "pwsh") or _text(step, "powershell"):
-        return "$step_in_powershell"
+        return unread("in powershell")
     action = _text(step, "uses") or _text(step, "task")
     return "" if not action or _NO_PROGRAM.match(action) else f"'{action}'".replace("\n", " ")
 
