@@ -128,6 +128,22 @@ def engine_commands(text: ShellText, given: Variables | None = None) -> Iterator
     yield from _EngineReader(_tree(text), given or Variables()).read()
 
 
+def here_documents(text: ShellText) -> Iterator[tuple[int, int, bool]]:
+    """Where the texts of here-documents start and end in the file, and whether nothing in them is expanded.
+
+    Those are left out of which the shell takes tabs away (``<<-``).
+    """
+    tree = _tree(text)
+    for body in tree.nodes:
+        redirect = tree.parents[body.id] if body.type == "heredoc_body" else None
+        if redirect is None or tree.raw(redirect).startswith("<<-"):
+            continue
+        mark = next((tree.raw(child) for child in redirect.children if child.type == "heredoc_start"), "")
+        start, end = tree.extent(body)
+        if start < end:
+            yield text.offset(start), text.offset(end - 1) + 1, QUOTED_MARK.search(mark) is not None
+
+
 def _tree(text: ShellText) -> Tree:
     return Tree(repaired(one_heredoc(_with_backslashes(_without_comments(_with_whole_words(text)))))[0])
 

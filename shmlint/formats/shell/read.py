@@ -44,14 +44,15 @@ def _read_script(source: Source, workspace: Workspace) -> Reading:
     if template is not None and "<<" not in source.text[: template.not_read[0].span.start]:  # no here-document's text
         return template
     given = given_by_callers(source, workspace)
-    reading = read_source(source, (part._replace(given=given) for part in parts(source)))
+    script = list(parts(source))
+    reading = read_source(source, (part._replace(given=given) for part in script))
     written = written_in(source)
     launches = [with_expressions(launch, written) for launch in reading.launches]
     if "services:" not in source.text:
         return reading._replace(launches=tuple(launches))
     from shmlint.formats.shell.here_documents import services
 
-    inside = services(source, workspace)
+    inside = joined(services(part.text, workspace) for part in script)
     found = sorted((*launches, *inside.launches), key=lambda launch: launch.span.start)
     return reading._replace(launches=tuple(found), not_read=(*reading.not_read, *inside.not_read))
 

@@ -31,6 +31,12 @@ def test_a_compose_file_in_a_here_document_is_read_and_mended(tmp_path: Path, co
     assert fixed(tmp_path, {"up.sh": text}) == {"up.sh": after}
 
 
+@table("before", ["# cat <<EOF\n", "echo '<<EOF'\n", "x=$((1 <<EOF))\n", "cat <<A <<'B'\nx\nA\ny\nB\n"])
+def test_what_only_looks_like_one_is_none(tmp_path: Path, before: str) -> None:
+    text = f"{before}cat > compose.yaml <<'END'\n{SERVICE.format('t.py')}END\ndocker compose up -d\n"
+    assert [launch.name for launch in run(tmp_path, {"up.sh": text}).launches] == ["a"]
+
+
 @table("value", ["$SCRIPT", "`cat program`", "a\\$b.py"])
 def test_what_the_shell_changes_is_told(tmp_path: Path, value: str) -> None:
     text = f"docker ps\ncat > compose.yaml <<EOF\n{SERVICE.format(value)}EOF\n"
@@ -49,6 +55,8 @@ def test_what_the_shell_changes_is_told(tmp_path: Path, value: str) -> None:
         "cat > x.yaml <<'EOF'\nservices:\n  a: [\nEOF\ndocker ps\n",
         "cat > x.yaml <<'EOF'\nservices:\n  a:\n    gpus: all\n",
         "echo services:\ndocker ps\n",
+        f"cat <<<EOF\n{SERVICE}EOF\ndocker ps\n",
+        f"cat <<'A'\ntext\nA\n: <<-B\n{SERVICE}B\ndocker ps\n",
     ],
 )
 def test_other_here_documents_hold_no_services(tmp_path: Path, text: str) -> None:
