@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shmlint.docker.engines import find_docker, skip_to_engine
 from shmlint.docker.run_options import read_run
-from shmlint.syntax.word import Cause, Word
+from shmlint.syntax.word import Word
 
 
 def opened(words: Sequence[Word]) -> Sequence[Word]:
@@ -15,30 +15,28 @@ def opened(words: Sequence[Word]) -> Sequence[Word]:
     ``$RUN image`` with ``docker run --rm`` or ``sudo docker run --rm``: what all of them hold is put in its place.
     """
     at = _first_of_several(words)
-    unknown = words[at].unknown if at is not None else None
-    held = _held_start(words[at], unknown) if at is not None and unknown is not None else ()
+    held = _held_start(words[at]) if at is not None else ()
     return [*words[:at], *held, *words[at + 1 :]] if at is not None and held else words
 
 
 def starts_in_some_cases(words: Sequence[Word]) -> bool:
     """Whether a command begins with a variable that holds a container start in some cases."""
     at = _first_of_several(words)
-    unknown = words[at].unknown if at is not None else None
-    values = unknown.values if unknown is not None else ()
+    values = words[at].values if at is not None else ()
     return any(find_docker([*map(Word, value.split())]) is not None for value in values)
 
 
 def _first_of_several(words: Sequence[Word]) -> int | None:
     """The first word that is one text or another, and may be several words."""
-    held = (at for at, word in enumerate(words) if word.unknown and word.unknown.values and word.maybe_many)
+    held = (at for at, word in enumerate(words) if word.values and word.maybe_many)
     return next(held, None)
 
 
-def _held_start(word: Word, unknown: Cause) -> Sequence[Word]:
+def _held_start(word: Word) -> Sequence[Word]:
     """The words of the container start that a variable holds; none where one of its values is something else."""
     engines: list[str] = []
     starts: list[list[str]] = []
-    for value in map(str.split, unknown.values):
+    for value in map(str.split, word.values):
         at = skip_to_engine([*map(Word, value)])
         if not value:
             continue  # then no container is started
@@ -55,11 +53,11 @@ def _held_start(word: Word, unknown: Cause) -> Sequence[Word]:
     ends = [start[len(before) :] for start in starts]
     if len(set(map(tuple, ends))) > 1 and any(map(_holds_image, ends)):
         return ()
-    rest = _joined(ends, word, unknown)
+    rest = _joined(ends, word)
     placed = [Word(text, used=here) for text in before]
     if not rest:
         placed[-1] = placed[-1]._replace(span=here)  # options may be put behind it
-    return [word._replace(unknown=unknown._replace(values=tuple(engines))), *placed, *rest]
+    return [word.as_one_of(engines), *placed, *rest]
 
 
 def _holds_image(words: Sequence[str]) -> bool:
@@ -68,7 +66,7 @@ def _holds_image(words: Sequence[str]) -> bool:
     return run.image is not None or run.unknown is not None
 
 
-def _joined(ends: Sequence[Sequence[str]], word: Word, unknown: Cause) -> Sequence[Word]:
+def _joined(ends: Sequence[Sequence[str]], word: Word) -> Sequence[Word]:
     """The options that follow in every case, and a word for those that differ."""
     first = _shared(ends)
     last = _shared([end[len(first) :][::-1] for end in ends], from_end=True)[::-1]
@@ -77,8 +75,7 @@ def _joined(ends: Sequence[Sequence[str]], word: Word, unknown: Cause) -> Sequen
     found = [Word(text, used=here) for text in first]
     if any(middles):
         options = all(middle.startswith("-") for middle in middles if middle)
-        because = unknown._replace(values=tuple(dict.fromkeys(middles)))
-        found.append(word._replace(unknown=because, harmless=False, options=options))
+        found.append(word.as_one_of(dict.fromkeys(middles))._replace(harmless=False, options=options))
     return [*found, *(Word(text, used=here) for text in last)]
 
 

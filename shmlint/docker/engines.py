@@ -12,7 +12,7 @@ from typing import Literal
 
 from shmlint.model.launch import BINARIES, ENGINES, Binary
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.word import Word, talks
+from shmlint.syntax.word import Word, is_expansion, talks
 
 Verb = Literal["run", "create"]
 
@@ -264,17 +264,13 @@ def _engine(word: Word) -> Binary | None:
 
 def _named_so(word: Word) -> re.Match[str] | None:
     """The name of a variable that another one or an argument is in, if it is called after an engine."""
-    values = word.unknown.values if word.unknown is not None else ()
-    alone = not values and re.fullmatch(_WHOLE, word.text) is not None
+    alone = not word.values and is_expansion(word.text)
     return re.fullmatch(_BINARY_VARIABLE, word.used.text) if alone and word.used is not None else None
 
 
 def engines_of(word: Word) -> Sequence[Binary]:
     """The engines one of which a variable holds, or a command prints; none where it may be anything else."""
-    values = word.unknown.values if word.unknown is not None else ()
-    if not values or re.fullmatch(_WHOLE, word.text) is None:
-        return ()
-    found = [_engine_in(value) for value in filter(None, values)]
+    found = [_engine_in(value) for value in filter(None, word.values)]
     known = [engine for engine in found if engine is not None]
     return tuple(dict.fromkeys(known)) if len(known) == len(found) else ()
 
@@ -283,10 +279,6 @@ def _one_of(word: Word) -> Binary | None:
     """The engine that such a word is read as: where there is ``nvidia-docker``, it gets GPUs."""
     known = engines_of(word)
     return next((engine for engine in ("nvidia-docker", "docker", *known) if engine in known), None)
-
-
-_WHOLE = r"\$\{?\w+\}?|\$\([^()]*\)|`[^`]*`"
-"""A variable, or what a command prints."""
 
 
 def _engine_in(value: str) -> Binary | None:

@@ -438,8 +438,8 @@ def _one_of(word: Word, engine: Binary, verb: Verb) -> Sequence[Option]:
 
     A script that asks for all GPUs in some cases is read as it runs in these; in others it may ask for some of them.
     """
-    values = word.unknown.values if word.unknown is not None and word.options and word.maybe_many else ()
-    if not any(values) or re.fullmatch(_WHOLE, word.text) is None:
+    values = word.values if word.options and word.maybe_many else ()
+    if not any(values):
         return ()
     found: list[list[tuple[str, str | None]]] = []
     for value in filter(None, map(str.split, values)):
@@ -453,10 +453,6 @@ def _one_of(word: Word, engine: Binary, verb: Verb) -> Sequence[Option]:
         return ()
     first = min(every, key=lambda options: options[0][0] != "--gpus")
     return [Option(name, value, word, word, in_branches=True) for name, value in first]
-
-
-_WHOLE = r"(?s)\$\{?\w+\}?|\$\{\w+:?\+[^{}]*\}|\$\(.*\)|`.*`"
-"""A variable, ``${NAME:+--gpus all}``, or what a command prints, as a whole."""
 
 
 def _asks_for_gpus(option: tuple[str, str | None]) -> bool:

@@ -772,7 +772,7 @@ def _starts(command: Command) -> bool:
 def _run_in_some_way(words: Sequence[Word]) -> Iterator[str]:
     """The texts that a command begins with, one in each branch, where all of them name an engine."""
     for word in words:
-        values = word.unknown.values if word.unknown is not None and word.maybe_many else ()
+        values = word.values if word.maybe_many else ()
         if any(values):
             yield from values if all(map(mentions_engine, filter(None, values))) else ()
             return

@@ -676,8 +676,8 @@ def _values(*held: State | None) -> tuple[str, ...]:
 def _held_in(state: State | None) -> tuple[str, ...]:
     """The texts that one value may be; empty where that is not known. The words of an array are put together."""
     if isinstance(state, list):
-        if len(state) == 1 and state[0].unknown and state[0].unknown.values:
-            return state[0].unknown.values
+        if len(state) == 1 and state[0].values:
+            return state[0].values
         text = " ".join(word.text for word in state)
         apart = all(word.text and not re.search(r"\s", word.text) for word in state)
         known = apart and (not any(word.unknown for word in state) or re.fullmatch(_DEVICES, text) is not None)

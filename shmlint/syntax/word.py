@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from shmlint.model.record import NamedTuple
@@ -100,6 +100,14 @@ class Cause(NamedTuple):
         return _SENTENCES[self.kind].format(name=self.name, what=self.what)
 
 
+def is_expansion(text: str) -> bool:
+    """Whether a text is one variable, ``${NAME:+text}`` or the output of one command, and nothing else."""
+    return re.fullmatch(_EXPANSION, text) is not None
+
+
+_EXPANSION = r"(?s)\$\{?\w+\}?|\$\{\w+:?\+[^{}]*\}|\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`"
+
+
 class Word(NamedTuple):
     """One argument.
 
@@ -123,6 +131,16 @@ class Word(NamedTuple):
     offsets: Sequence[int] = ()
     used: Span | None = None
     array: Span | None = None
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All texts that a word may be which is one expansion as a whole; empty where they are not known."""
+        held = self.unknown.values if self.unknown is not None else ()
+        return held if held and is_expansion(self.text) else ()
+
+    def as_one_of(self, values: Iterable[str]) -> Word:
+        """A word that is not known, as one of other texts."""
+        return self._replace(unknown=self.unknown and self.unknown._replace(values=tuple(values)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Word) and self[:_COMPARED] == other[:_COMPARED]

@@ -19,7 +19,7 @@ from shmlint.syntax.word import Word
 def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word | None = None) -> GpuRequest:
     """Everything in a command line that asks for GPUs."""
     request = _read(run, docker, binary)
-    one_of = binary is not None and binary.unknown is not None and bool(binary.unknown.values)
+    one_of = binary is not None and bool(binary.values)
     always = tuple(option for option in run.options if not option.in_branches)
     if request.requested and (one_of or len(always) < len(run.options)):
         # Without what a variable holds in some branches: `docker` or `nvidia-docker`, `--gpus all` or nothing.

@@ -127,7 +127,7 @@ def _starts(found: Iterable[Command]) -> Iterator[str]:
 
 def _mentions_engine(word: Word) -> bool:
     """Whether a word names an engine, or is a variable that does in one of its branches."""
-    return mentions_engine(word.text) or (word.unknown is not None and any(map(mentions_engine, word.unknown.values)))
+    return mentions_engine(word.text) or any(map(mentions_engine, word.values))
 
 
 def _others(found: Iterable[Command], functions: frozenset[str]) -> Iterator[tuple[str, ...]]:
