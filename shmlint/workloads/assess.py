@@ -17,7 +17,7 @@ from shmlint.model.launch import Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.number import whole_number
 from shmlint.workloads.by_knowledge import by_knowledge, collectives, nccl
-from shmlint.workloads.case import Case, asked_for, examine, is_shown, likely, unknown
+from shmlint.workloads.case import Case, asked_for, environment, examine, is_shown, likely, unknown
 from shmlint.workloads.commands import (
     TESTERS,
     flatten,
@@ -53,7 +53,7 @@ def decide(case: Case) -> Need:
         from shmlint.workloads.shells import for_other_use
 
         need = for_other_use(case, need)
-    need = _with_room(_told(case, _without_guess(case, need)))
+    need = _with_room(case, _told(case, _without_guess(case, need)))
     stopped = _stopped(case) if need.verdict in ("unknown", "likely") else ""
     return need._replace(trail=case.program.trail, stopped=need.stopped or stopped)
 
@@ -113,10 +113,18 @@ def _further(case: Case) -> Need:
     return _first(classifiers, case) or unknown(case)
 
 
-def _with_room(need: Need) -> Need:
-    """A need whose advised size holds what its mechanisms are known to take."""
+def _with_room(case: Case, need: Need) -> Need:
+    """A need whose advised size holds what its mechanisms are known to take.
+
+    Where one of them is not known, it is at least the size of the image: the same container gets the same advice.
+    """
     known = sum(mechanism.bytes or 0 for mechanism in need.mechanisms)
-    return need._replace(recommended=max(need.recommended or UNKNOWN_RECOMMENDED, rounded(known))) if known else need
+    size = max(need.recommended or UNKNOWN_RECOMMENDED, rounded(known))
+    if need.workload is None and any(mechanism.bytes is None for mechanism in need.mechanisms):
+        image = environment(case)
+        if image is not None and (image.recommended or 0) > size:
+            return need._replace(recommended=image.recommended, workload=image.known)
+    return need._replace(recommended=size) if known else need
 
 
 # Classifiers, in their order ------------------------------------------------------------------

@@ -157,7 +157,7 @@ def likely(case: Case, why: str, told: Evidence) -> Need:
     """A likely need; of the size that is known of the image, where somebody has read a source of it."""
     known = case.known.need
     workload = entry_of(known.workload)
-    image = _environment(case) if case.known.by_command and case.program.kind == "interactive" else None
+    image = environment(case) if case.known.by_command and case.program.kind == "interactive" else None
     if image is not None and image is not workload:
         size = image.recommended or UNKNOWN_RECOMMENDED
         return Need("likely", None, size, image.known, why, image.source, (told,))
@@ -167,7 +167,7 @@ def likely(case: Case, why: str, told: Evidence) -> Need:
     return Need("likely", known.minimum, size, workload.known, why, known.source, (told,))
 
 
-def _environment(case: Case) -> Workload | None:
+def environment(case: Case) -> Workload | None:
     """The entry of the image in which a notebook or a shell is started: its size is that of what people run there."""
     for image in (case.launch.image, *case.launch.base_images):
         found, certain = recognise(image.known or "", builtin()) if image is not None else (None, False)

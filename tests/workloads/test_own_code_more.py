@@ -29,6 +29,21 @@ def test_a_program_starts_ray_or_joins_it(tmp_path: Path, given: str, verdict: s
 
 
 @table(
+    "base, recommended",
+    [
+        ("python:3.12", 1 << 30),
+        ("nvcr.io/nvidia/pytorch:24.01-py3", 8 << 30),
+    ],
+)
+def test_where_code_tells_no_size_the_image_does(tmp_path: Path, base: str, recommended: int) -> None:
+    files = {
+        "compose.yaml": compose("python fit.py"), "fit.py": "import ray\nray.init(num_cpus=2)\n",
+        "Dockerfile": f"FROM {base}\nWORKDIR /app\nCOPY . .\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).recommended == recommended
+
+
+@table(
     "code, verdict",
     [
         ("import ray\nray.init()\n", "likely"),
