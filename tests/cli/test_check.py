@@ -521,6 +521,7 @@ def test_a_terminal_of_another_encoding(tmp_path: Path, encoding: str) -> None:
     assert ("訓練".encode() if encoding == "utf-8" else b"\\u8a13") in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.needs("byte_names")
 def test_a_path_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff-compose.yaml")).write_text(TRAINER)

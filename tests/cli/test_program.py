@@ -92,6 +92,7 @@ def test_a_command_imports_no_other() -> None:
 PROGRAM = f"{sys.executable} -m shmlint"
 
 
+@pytest.mark.slow
 @pytest.mark.needs("full_device")
 @pytest.mark.parametrize("given", ["compose.yaml", "compose.yaml --format json", "--version", "--help", "rules"])
 def test_output_that_cannot_be_written(tmp_path: Path, given: str) -> None:
@@ -176,6 +177,7 @@ def at_end(printed: str) -> str:
     )
 
 
+@pytest.mark.slow
 def test_paths_alone_start_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"compose.yaml": TRAINER})
     monkeypatch.chdir(tmp_path)

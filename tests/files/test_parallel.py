@@ -59,7 +59,12 @@ def slow(number: int) -> tuple[int, int]:
     return number, os.getpid()
 
 
-@pytest.fixture(params=[pytest.param("forked", marks=pytest.mark.needs("posix")), "spawned"])
+@pytest.fixture(
+    params=[
+        pytest.param("forked", marks=pytest.mark.needs("posix")),
+        pytest.param("spawned", marks=pytest.mark.slow),
+    ]
+)
 def started(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes are started in each way that some system has."""
     monkeypatch.setattr(parallel, "FORKS", request.param == "forked")
@@ -252,6 +257,7 @@ def told(run: Run) -> tuple[str, str, dict[str, str], str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_several_processes_find_and_repair_the_same(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = told(whole_run(1))
     for module, name, value in ((discover, "MANY", 0), (discover, "PORTION", 50), (formats, "MUCH", 0)):
@@ -313,6 +319,7 @@ def members(group: int) -> set[int]:
     return {int(pid) for pid, of, state in rows if int(of) == group and not state.startswith("Z")}
 
 
+@pytest.mark.slow
 @pytest.mark.needs("posix", "ps")
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGKILL"])
 def test_nothing_is_left_behind(number: str, tree: Path) -> None:

@@ -221,6 +221,7 @@ SHARED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @table("shared", SHARED)
 def test_one_edit_for_all_that_share_a_text_is_read_once(shared: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kind, path, text = SHARED[shared]
@@ -242,6 +243,7 @@ def test_what_no_proof_reads_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(readings) > 3
 
 
+@pytest.mark.slow
 def test_good_changes_are_found_after_many_bad_ones() -> None:
     """A size for one of the first 25 services would be merged into another one that needs none."""
     service = "  s{0}: &a{0}\n    image: pytorch/pytorch\n    gpus: all\n"

@@ -250,6 +250,7 @@ def test_after_fixing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown == "nothing left to report; 2 fixed; read 1 Compose file: 2 launches, 2 with a GPU"
 
 
+@pytest.mark.slow
 @pytest.mark.needs("byte_names")
 def test_a_path_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff-compose.yaml")).write_text(TRAINER)

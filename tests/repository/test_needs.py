@@ -33,6 +33,7 @@ def test_generated_examples_are_the_same_in_every_run() -> None:
     assert fixed.derandomize and fixed.database is None
 
 
+@pytest.mark.slow
 @pytest.mark.needs("posix")
 @pytest.mark.parametrize(("judges", "status"), [("", 0), ("required", 1)])
 def test_without_its_oracle_a_test_is_skipped_or_fails(judges: str, status: int) -> None:

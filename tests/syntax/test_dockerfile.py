@@ -303,6 +303,7 @@ def test_what_a_stage_says_of_those_that_begin_with_it() -> None:
     assert image(f"FROM a AS s\n{triggers}").triggers[1] == "RUN pip install a"
 
 
+@pytest.mark.slow
 def test_stages_with_many_triggers_are_not_read() -> None:
     text = "FROM a AS s\n" + "ONBUILD ENV A=1\n" * 5_000 + "FROM s\n" * 5_000
     assert read(text) is None

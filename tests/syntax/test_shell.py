@@ -114,6 +114,7 @@ def deep(opening: str, closing: str, levels: int) -> str:
     return "docker run " + opening * levels + "a" + closing * levels
 
 
+@pytest.mark.slow
 @table(
     "text",
     [

@@ -852,6 +852,7 @@ HOSTILE: dict[str, str | bytes] = {
 }
 
 
+@pytest.mark.slow
 @table("kind", HOSTILE)
 def test_hostile_code_is_unknown_and_never_a_failure(tmp_path: Path, kind: str) -> None:
     found = reading(tmp_path, {"train.py": HOSTILE[kind], "other.py": HOSTILE[kind]}, "--config other.py")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.table import table
 from tests.workloads.cases import DOCKERFILE, compose, need
 
@@ -364,6 +366,7 @@ def test_what_a_runner_is_not_given_does_not_count(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @table(
     "text",
     [

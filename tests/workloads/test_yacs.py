@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.table import table
 from tests.workloads.cases import DOCKERFILE, compose, need
 
@@ -153,6 +155,7 @@ def test_modules_have_configurations(tmp_path: Path, defaults: str, verdict: str
     assert verdict_of(tmp_path, files={"config/defaults.py": defaults}) == verdict
 
 
+@pytest.mark.slow
 @table(
     "more",
     [

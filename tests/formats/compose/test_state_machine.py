@@ -171,6 +171,7 @@ class Fixes(RuleBasedStateMachine):
 JUDGED = False
 
 
+@pytest.mark.slow
 def test_any_sequence_of_fixes() -> None:
     run_state_machine_as_test(Fixes, settings=settings(stateful_step_count=8))
 
