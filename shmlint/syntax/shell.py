@@ -97,6 +97,8 @@ class Command(NamedTuple):
     """What it reads on its standard input, where the text holds that: a here-document or a here-string."""
     written: str = ""
     """The file into which ``cat`` writes that, where its name is known."""
+    reads: str = ""
+    """The file that is its standard input, where its name is known: ``< FILE``, ``cat FILE |``."""
     endless: bool = False
     """It is a ``sleep`` in a loop that waits for ever."""
     handed: bool = False
@@ -405,6 +407,7 @@ class _CommandReader:
         words += self.words.arguments(parts)
         if not words:
             return
+        words += self._last_dash(node)
         first = next(c for c in node.children if c.type != "variable_assignment" or not self.tree.is_separate(c, node))
         span = self.tree.span(first, node) or self.tree.text.home
         if not self.joined and self.depth < _NESTING and _is_read_again(words):
@@ -419,9 +422,22 @@ class _CommandReader:
             endless = runs[0].text == "sleep" and only_waits(node, self.tree)
             yield Command(
                 runs, span, self.depth > 0, self._when(node), leaving, inside, given=given, written=written,
-                endless=endless,
+                reads=self._reads(node), endless=endless,
             )  # fmt: skip
         yield from self._quoted(node, words)
+
+    def _last_dash(self, node: Node) -> tuple[Word, ...]:
+        """The word ``-`` before a here-document, which the grammar leaves out: ``docker build -t x - <<EOF``."""
+        around = self.tree.parents.get(node.id)
+        children = around.children if around is not None else ()
+        if len(children) < 2 or children[0].id != node.id or children[1].type not in _INPUTS:
+            return ()
+        start = self.tree.char(node.end_byte)
+        between = self.tree.text.text[start : self.tree.char(children[1].start_byte)]
+        if between.strip() != "-":
+            return ()
+        at = start + between.index("-")
+        return (Word("-", self.tree.text.span(at, at + 1), offsets=self.tree.offsets(at, at + 1)),)
 
     def _given(self, node: Node) -> Word | None:
         """What the here-document or here-string behind a command holds; None where it has none, or other input."""
@@ -440,6 +456,28 @@ class _CommandReader:
             return ""  # it may have had another text before
         words = self.words.read(*outputs[0].named_children[-1:])
         return words[0].text if len(words) == 1 and not words[0].unknown else ""
+
+    def _reads(self, node: Node) -> str:
+        """The file that is the input of a command; empty where that is not known."""
+        inputs = [one for one in self._redirects(node) if one.type != "file_redirect" or self._is_input(one)]
+        if not inputs:
+            before = self._before_in_pipe(node)
+            parts = before.named_children if before is not None else ()
+            named = parts[1:] if len(parts) == 2 and self.tree.raw(parts[0]) == "cat" else ()
+        else:
+            one = inputs[0] if len(inputs) == 1 and inputs[0].type == "file_redirect" else None
+            named = one.named_children[-1:] if one is not None else ()
+        words = self.words.read(*named) if named else ()
+        return words[0].text if len(words) == 1 and not words[0].maybe_many else ""
+
+    def _before_in_pipe(self, node: Node) -> Node | None:
+        """The command whose output is the input of another; None where that is no simple command."""
+        around = self.tree.parents.get(node.id)
+        if around is None or around.type != "pipeline":
+            return None
+        at = next(i for i, child in enumerate(around.named_children) if child.id == node.id)
+        before = around.named_children[at - 1] if at else None
+        return before if before is not None and before.type == "command" else None
 
     def _is_input(self, redirect: Node) -> bool:
         return self.tree.raw(redirect).startswith("<")

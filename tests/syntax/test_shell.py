@@ -104,6 +104,11 @@ def test_backticks_over_lines_are_substitutions() -> None:
     assert dockers("x=`docker run \\\n  -d \\\n  a `\ndocker run b\n") == ["docker run -d a", "docker run b"]
 
 
+def test_a_dash_before_a_here_document_is_a_word() -> None:
+    assert dockers("docker build -t a - <<EOF\nFROM b\nEOF\n") == ["docker build -t a -"]
+    assert dockers("docker run -i a python - 2>&1 <<'EOF'\nEOF\n") == ["docker run -i a python -"]
+
+
 def test_an_unquoted_here_document_and_a_quoted_text_lose_one_level_of_escapes() -> None:
     assert dockers("bash <<EOF\ndocker run -e A=\\$B a\nEOF\n") == ["docker run -e A=$B? a"]
     assert dockers("bash <<'EOF'\ndocker run -e 'A=\\b' a\nEOF\n") == ["docker run -e A=\\b a"]

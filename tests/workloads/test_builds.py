@@ -82,6 +82,27 @@ def test_another_name_for_an_image_that_is_built(tmp_path: Path, tag: str, image
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "build, verdict",
+    [
+        ("docker build -t mine - < work/Dockerfile", "likely"),
+        ("cat work/Dockerfile | docker build -t mine -", "likely"),
+        ("docker build -t mine -f - . < work/Dockerfile", "needed"),
+        ("docker build -t mine -f - . <<EOF\n{}EOF", "needed"),
+        ("docker build -t mine -f- . <<'EOF'\n{}EOF", "needed"),
+        ("docker build -t mine - <<EOF\n{}EOF", "likely"),  # without a context nothing is copied
+        # Not known: what a program or an archive gives.
+        ("sed s/a/b/ work/Dockerfile | docker build -t mine -", "unknown"),
+        ("docker build -t mine - < $ARCHIVE", "unknown"),
+    ],
+)
+def test_a_dockerfile_that_is_the_input_of_its_build(tmp_path: Path, build: str, verdict: str) -> None:
+    dockerfile = DOCKERFILE + 'RUN pip install torch\nCOPY train.py /app/train.py\nCMD ["python", "/app/train.py"]\n'
+    text = f"{build.format(dockerfile)}\ndocker run --gpus all mine\n"
+    files = {"run.sh": text, "work/Dockerfile": dockerfile, "train.py": LOADER}
+    assert need(tmp_path, files).verdict == verdict
+
+
 PUSHES = """
 on: push
 jobs:

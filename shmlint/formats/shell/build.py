@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shmlint.docker.engines import skip_to_engine
-from shmlint.model.launch import Build
+from shmlint.model.launch import Build, Value
 from shmlint.syntax.shell import Command
 from shmlint.syntax.word import Word
 
@@ -71,5 +71,13 @@ def _builds(words: Sequence[Word], command: Command, directory: str) -> Iterator
         else:
             given[name] = value
     if context and "://" not in context:
+        file, inline = given.get("--file"), None
+        if "-" in (context, file):  # the Dockerfile is the standard input
+            document = command.given
+            file = command.reads or None
+            if document is not None:
+                inline = Value(document.text, document.span or command.span, document.text)
         for tag in tags:
-            yield Build(tag, context, given.get("--file"), given.get("--target"), tuple(args), command.span, directory)
+            yield Build(
+                tag, context, file, given.get("--target"), tuple(args), command.span, directory, inline=inline,
+            )  # fmt: skip
