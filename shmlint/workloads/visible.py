@@ -25,8 +25,8 @@ def gpu_count(launch: Launch) -> Count:
         if value.known is None:
             count = count if count == 1 else None
             continue
-        if value.known in ("all", "void", "none", ""):
-            continue
+        if value.known in (("all",) if name in _OF_PROGRAMS else ("all", "void", "none", "")):
+            continue  # to a program an empty list leaves none
         ids = [part.strip() for part in value.known.split(",") if part.strip()]
         if "-1" in ids:  # CUDA stops reading there
             ids = ids[: ids.index("-1")]

@@ -530,6 +530,8 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("visible all", launch("vllm/vllm-openai", count=4, env={"NVIDIA_VISIBLE_DEVICES": "all"}), "needed"),
     ("more than given", launch("vllm/vllm-openai", count=1, env={"CUDA_VISIBLE_DEVICES": "0,1"}), "not-needed"),
     ("none", launch("vllm/vllm-openai", count=4, env={"CUDA_VISIBLE_DEVICES": "-1"}), "not-needed"),
+    ("empty", launch("vllm/vllm-openai", count=4, env={"CUDA_VISIBLE_DEVICES": ""}), "not-needed"),
+    ("empty for the engine", launch("vllm/vllm-openai", count=4, env={"NVIDIA_VISIBLE_DEVICES": ""}), "needed"),
     ("from outside", launch("vllm/vllm-openai", count=2, env={"CUDA_VISIBLE_DEVICES": LOST}), "likely"),
     ("amd", launch("vllm/vllm-openai", env={"HIP_VISIBLE_DEVICES": "0"}), "not-needed"),
     # MPI is not NCCL
