@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from shmlint.formats.compose.keys import SERVICE, TOP, Takes
 from shmlint.formats.compose.places import means_size, placed_mappings, requests_among_devices, stray_requests
@@ -88,6 +88,10 @@ def _entries(tree: Branch, takes: Takes, place: _Place) -> Iterator[Problem]:
     """What Compose does not take in a mapping."""
     keys = takes.keys
     for name, entry in tree.entries.items():
+        if takes.named and not name.startswith("x-") and re.fullmatch(r"[A-Za-z0-9._-]+", name) is None:
+            message = f"`{place.path}`: invalid name `{name[:60]}`; Compose takes letters, digits, `.`, `_` and `-`"
+            yield Problem(entry.layer.span(entry.key), message, facts=("name", f"{place.path}.{name}"))
+            continue
         value = takes.values if keys is None else keys.get(name)
         if value is not None:
             at = place._replace(path=f"{place.path}.{name}", key=entry.layer.span(entry.key))
@@ -104,20 +108,56 @@ def _entries(tree: Branch, takes: Takes, place: _Place) -> Iterator[Problem]:
 def _fits(leaf: Leaf, takes: Takes) -> bool:
     """Whether Compose takes a scalar; what a variable sets may be anything that its text can be."""
     if leaf.kind != "str":
-        whole = leaf.kind == "float" and isinstance(leaf.plain_value, float) and leaf.plain_value.is_integer()
+        value = leaf.plain_value
+        if takes.least is not None and isinstance(value, int | float) and value < takes.least:
+            return False
+        if takes.text == "port" and leaf.kind == "int":
+            return _is_port(str(value))
+        whole = leaf.kind == "float" and isinstance(value, float) and value.is_integer()
         return leaf.kind in takes.kinds or (whole and "int" in takes.kinds)
     if "str" not in takes.kinds:
         return False
     if leaf.interpolated.used or leaf.interpolated.unset or leaf.refused:
         return True
-    text = leaf.text
-    if takes.text == "whole":
-        return re.fullmatch("[+-]?[0-9]+", text) is not None
-    if takes.text == "number":
-        return re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text) is not None
-    if takes.text == "switch":
-        return text.lower() in SWITCHES
-    return not takes.one_of or text in takes.one_of
+    if takes.text and not _HOLDS[takes.text](leaf.text):
+        return False
+    if takes.least is not None and re.fullmatch("[+-]?[0-9]+", leaf.text) is not None:
+        return int(leaf.text) >= takes.least
+    return not takes.one_of or leaf.text in takes.one_of
+
+
+def _matches(pattern: str) -> Callable[[str], bool]:
+    return lambda text: re.fullmatch(pattern, text) is not None
+
+
+def _is_port(text: str) -> bool:
+    """Whether a text publishes ports: ``[[ADDRESS:][HOST]:]CONTAINER[/PROTOCOL]`` (go-connections nat.go)."""
+    found = _PORT.fullmatch(text)
+    if found is None:
+        return False
+    host, container = ([int(port) for port in (found[name] or "").split("-") if port] for name in ("host", "container"))
+    sizes = [ports[-1] - ports[0] for ports in (host, container) if ports]
+    fit = len(sizes) < 2 or sizes[1] == 0 or sizes[0] == sizes[1]
+    return fit and min(sizes) >= 0 and max(*host, *container, 1) <= 65535 and container[0] > 0
+
+
+_PORT = re.compile(
+    r"(?:(?:[0-9]+\.[0-9.]+|\[[0-9a-f:.]+\]|):)?(?:(?P<host>[0-9]+(?:-[0-9]+)?|):)?(?P<container>[0-9]+(?:-[0-9]+)?)"
+    r"(?:/(?:tcp|udp|sctp)?)?",
+    re.IGNORECASE,
+)
+_HOLDS: Mapping[str, Callable[[str], bool]] = {
+    "whole": _matches("[+-]?[0-9]+"),
+    "number": _matches(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"),
+    "switch": lambda text: text.lower() in SWITCHES,
+    "duration": _matches(r"[+-]?(0|(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h|d|w))+)"),
+    "port": _is_port,
+    "host": _matches("[^=:]+[=:].*"),
+    "policy": lambda text: re.search(_POLICY, text) is not None,
+    "container": lambda text: re.search("[a-zA-Z0-9][a-zA-Z0-9_.-]", text) is not None,
+}
+"""What a string must hold to be taken. Compose looks for some patterns anywhere in it."""
+_POLICY = "always|never|build|if_not_present|missing|refresh|daily|weekly|every_([0-9]+[wdhms])+"
 
 
 def _wrong(tree: Leaf | Listing | Branch, takes: Takes, place: _Place) -> Problem:
@@ -128,7 +168,7 @@ def _wrong(tree: Leaf | Listing | Branch, takes: Takes, place: _Place) -> Proble
     message = f"`{place.path}` must be {shown}"
     if isinstance(tree, Leaf) and tree.kind == "str":
         message = f"`{place.path}: {' '.join(tree.written.split())[:60]}` must be {shown}"
-    elif isinstance(tree, Leaf) and tree.kind not in ("null", "str") and "str" in takes.kinds:
+    elif isinstance(tree, Leaf) and tree.kind not in ("null", "str") and "str" in takes.kinds and not takes.text:
         message += "; put it in quotes"
     span = tree.span if tree.span.text.strip() else place.key
     return Problem(span, message, facts=(place.path, "type"))

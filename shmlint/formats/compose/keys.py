@@ -18,7 +18,7 @@ class Takes(NamedTuple):
     kinds: frozenset[str] = frozenset()
     """Of a YAML value: those of a scalar, `list`, `mapping`; none where any value will do."""
     text: str = ""
-    """What a string must hold: a `whole` number, a `number`, a `switch`."""
+    """What a string must hold: a `whole` number, a `number`, a `switch`, a `duration`, a `port`, a `host` …"""
     items: Takes | None = None
     values: Takes | None = None
     """Of a mapping with any keys."""
@@ -26,6 +26,10 @@ class Takes(NamedTuple):
     """Of a mapping with these keys and no others but `x-…`."""
     needs: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()
+    least: int | None = None
+    """The smallest number that is taken."""
+    named: bool = False
+    """Whether the keys of a mapping with any keys are names of services or of what they share."""
 
 
 def _kinds(names: str) -> frozenset[str]:
@@ -62,6 +66,8 @@ _WHOLE = Takes("a whole number", _kinds("int str"), text="whole")
 _NUMBER = Takes("a number", _kinds("int float str"), text="number")
 _COUNT = Takes("a whole number", _kinds("int float str"), text="whole")
 _SIZE = Takes("a size", _kinds("int float str"))
+_NATURAL = _WHOLE._replace(shown="a whole number, 0 or more", least=0)
+_DURATION = Takes("a duration, such as `30s` or `1m30s`", _kinds("str"), text="duration")
 _NULL = Takes("nothing", _kinds("null"))
 _SCALARS = Takes("a string, a number, true or false", _kinds("str int float bool null"))
 
@@ -69,7 +75,8 @@ _TEXTS = _list(TEXT, "a list of strings")
 _TEXT_OR_LIST = _or(TEXT, _TEXTS, "a string or a list")
 _WORDS = _or(_TEXT_OR_LIST, _NULL, "a string or a list")
 _PAIRS = _or(Takes("", _kinds("mapping"), values=_SCALARS), _TEXTS, "a mapping, or a list of NAME=value")
-_HOSTS = _or(Takes("", _kinds("mapping"), values=_TEXT_OR_LIST), _TEXTS, "a mapping or a list")
+_HOST = Takes("a host and its address: `NAME:ADDRESS`", _kinds("str"), text="host")
+_HOSTS = _or(Takes("", _kinds("mapping"), values=_TEXT_OR_LIST), _list(_HOST), "a mapping or a list")
 _OPTIONS = Takes("a mapping", _kinds("mapping"), values=_TEXT_OR_NUMBER)
 _LOG_OPTIONS = Takes("a mapping", _kinds("mapping"), values=_or(_TEXT_OR_NUMBER, _NULL, _TEXT_OR_NUMBER.shown))
 
@@ -78,17 +85,19 @@ _ULIMIT = _or(_WHOLE, _BOTH_LIMITS, "a whole number (-1 is no limit), or a mappi
 _ULIMITS = Takes("a mapping", _kinds("mapping"), values=_ULIMIT)
 
 _UPDATE = _mapping({
-    "parallelism": _WHOLE, "delay": TEXT, "failure_action": TEXT, "monitor": TEXT, "max_failure_ratio": _NUMBER,
-    "order": TEXT,
+    "parallelism": _WHOLE, "delay": _DURATION, "failure_action": TEXT, "monitor": _DURATION,
+    "max_failure_ratio": _NUMBER, "order": TEXT._replace(one_of=("start-first", "stop-first")),
 })  # fmt: skip
 # Sizes of memory, requests for devices and `shm_size` have checks of their own, which say more.
 _LIMITS = _mapping({"cpus": _NUMBER, "memory": ANY, "pids": _WHOLE})
 _RESERVATIONS = _mapping({"cpus": _NUMBER, "memory": ANY, "generic_resources": _list(ANY), "devices": ANY})
 _DEPLOY = _mapping({
-    "mode": TEXT, "endpoint_mode": TEXT, "labels": _PAIRS, "replicas": _WHOLE, "rollback_config": _UPDATE,
+    "mode": TEXT, "endpoint_mode": TEXT, "labels": _PAIRS, "replicas": _NATURAL, "rollback_config": _UPDATE,
     "update_config": _UPDATE,
     "resources": _mapping({"limits": _LIMITS, "reservations": _RESERVATIONS}),
-    "restart_policy": _mapping({"condition": TEXT, "delay": TEXT, "max_attempts": _WHOLE, "window": TEXT}),
+    "restart_policy": _mapping({
+        "condition": TEXT, "delay": _DURATION, "max_attempts": _WHOLE, "window": _DURATION,
+    }),
     "placement": _mapping({
         "constraints": _TEXTS, "max_replicas_per_node": _WHOLE, "preferences": _list(_mapping({"spread": TEXT})),
     }),
@@ -106,9 +115,12 @@ _BUILD = _mapping({
 _VOLUME = _or(TEXT, _mapping({
     "type": TEXT._replace(one_of=("bind", "volume", "tmpfs", "cluster", "npipe", "image")),
     "source": TEXT, "target": TEXT, "read_only": _SWITCH, "consistency": TEXT,
-    "bind": _mapping({"propagation": TEXT, "create_host_path": _SWITCH, "recursive": TEXT, "selinux": TEXT}),
+    "bind": _mapping({
+        "propagation": TEXT, "create_host_path": _SWITCH, "selinux": TEXT._replace(one_of=("z", "Z")),
+        "recursive": TEXT._replace(one_of=("enabled", "disabled", "writable", "readonly")),
+    }),
     "volume": _mapping({"labels": _PAIRS, "nocopy": _SWITCH, "subpath": TEXT}),
-    "tmpfs": _mapping({"size": _TEXT_OR_WHOLE, "mode": ANY}),
+    "tmpfs": _mapping({"size": _TEXT_OR_WHOLE._replace(shown="a size, 0 or more", least=0), "mode": ANY}),
     "image": _mapping({"subpath": TEXT}),
 }, needs=("type", "target")), "a string or a mapping")  # fmt: skip
 _DEVICE = _or(
@@ -117,11 +129,12 @@ _DEVICE = _or(
 )  # fmt: skip
 _ENV_FILE = _or(TEXT, _mapping({"path": TEXT, "required": _SWITCH, "format": TEXT}, needs=("path",)),
                 "a path, or a mapping with `path`")  # fmt: skip
-_PORT = _or(_TEXT_OR_WHOLE, _mapping({
+_PORT = _or(Takes("", _kinds("str int"), text="port"), _mapping({
     "app_protocol": TEXT, "host_ip": TEXT, "mode": TEXT, "name": TEXT, "protocol": TEXT, "published": _TEXT_OR_WHOLE,
     "target": _WHOLE,
-}), "a string, a whole number or a mapping")  # fmt: skip
-_DEPENDENCY = _mapping({"condition": TEXT, "restart": _SWITCH, "required": _SWITCH}, needs=("condition",))
+}), "a port, `HOST:CONTAINER` or a mapping")  # fmt: skip
+_CONDITION = TEXT._replace(one_of=("service_started", "service_healthy", "service_completed_successfully"))
+_DEPENDENCY = _mapping({"condition": _CONDITION, "restart": _SWITCH, "required": _SWITCH}, needs=("condition",))
 _GRANT = _or(TEXT, _mapping({"source": TEXT, "target": TEXT, "uid": ANY, "gid": ANY, "mode": ANY}),
              "a string or a mapping")  # fmt: skip
 _NETWORK_OF_SERVICE = _or(Takes("a mapping", _kinds("mapping"), keys={
@@ -129,11 +142,18 @@ _NETWORK_OF_SERVICE = _or(Takes("a mapping", _kinds("mapping"), keys={
     "ipv6_address": TEXT, "link_local_ips": _TEXTS, "mac_address": TEXT, "priority": ANY,
 }), _NULL, "a mapping")  # fmt: skip
 
+_CONTAINER = Takes("a name of two or more letters and digits", _kinds("str"), text="container")
+_POLICY = Takes(
+    "one of `always`, `never`, `build`, `if_not_present`, `missing`, `refresh`, `daily`, `weekly`, `every_…`",
+    _kinds("str"), text="policy",
+)  # fmt: skip
+
 SERVICE: Mapping[str, Takes] = {
     "annotations": _PAIRS, "attach": _SWITCH, "blkio_config": Takes("a mapping", _kinds("mapping")),
     "build": _or(TEXT, _BUILD, "a directory or a mapping"), "cap_add": _TEXTS, "cap_drop": _TEXTS,
     "cgroup": TEXT._replace(one_of=("host", "private")), "cgroup_parent": TEXT, "command": _WORDS,
-    "configs": _list(_GRANT), "container_name": TEXT, "cpu_count": _WHOLE, "cpu_percent": _SIZE, "cpu_period": _COUNT,
+    "configs": _list(_GRANT), "container_name": _CONTAINER, "cpu_count": _WHOLE, "cpu_percent": _SIZE,
+    "cpu_period": _COUNT,
     "cpu_quota": _COUNT, "cpu_rt_period": _COUNT, "cpu_rt_runtime": _COUNT, "cpu_shares": _COUNT, "cpus": _NUMBER,
     "cpuset": TEXT, "credential_spec": Takes("a mapping", _kinds("mapping")),
     "depends_on": _or(_TEXTS, Takes("", _kinds("mapping"), values=_DEPENDENCY), "a list or a mapping"),
@@ -145,8 +165,8 @@ SERVICE: Mapping[str, Takes] = {
     "extends": Takes("a service name, or a mapping with `service`", _kinds("str mapping")), "external_links": _TEXTS,
     "extra_hosts": _HOSTS, "gpus": ANY, "group_add": _list(_TEXT_OR_WHOLE),
     "healthcheck": _mapping({
-        "disable": _SWITCH, "interval": TEXT, "retries": _COUNT, "start_interval": TEXT, "start_period": TEXT,
-        "test": _TEXT_OR_LIST, "timeout": TEXT,
+        "disable": _SWITCH, "interval": _DURATION, "retries": _COUNT, "start_interval": _DURATION,
+        "start_period": _DURATION, "test": _TEXT_OR_LIST, "timeout": _DURATION,
     }),
     "hostname": TEXT, "image": TEXT, "init": _SWITCH, "ipc": TEXT, "isolation": TEXT, "label_file": _TEXT_OR_LIST,
     "labels": _PAIRS, "links": _TEXTS, "logging": _mapping({"driver": TEXT, "options": _LOG_OPTIONS}),
@@ -157,10 +177,10 @@ SERVICE: Mapping[str, Takes] = {
     ),
     "oom_kill_disable": _SWITCH, "oom_score_adj": _WHOLE, "pid": Takes("a string", _kinds("str null")),
     "pids_limit": _COUNT, "platform": TEXT, "ports": _list(_PORT), "post_start": _list(ANY), "pre_start": ANY,
-    "pre_stop": _list(ANY), "privileged": _SWITCH, "profiles": _TEXTS, "provider": ANY, "pull_policy": TEXT,
-    "pull_refresh_after": TEXT, "read_only": _SWITCH, "restart": TEXT, "runtime": TEXT, "scale": _WHOLE,
+    "pre_stop": _list(ANY), "privileged": _SWITCH, "profiles": _TEXTS, "provider": ANY, "pull_policy": _POLICY,
+    "pull_refresh_after": TEXT, "read_only": _SWITCH, "restart": TEXT, "runtime": TEXT, "scale": _NATURAL,
     "secrets": _list(_GRANT), "security_opt": _TEXTS, "shm_size": ANY, "stdin_open": _SWITCH,
-    "stop_grace_period": TEXT, "stop_signal": TEXT, "storage_opt": Takes("a mapping", _kinds("mapping")),
+    "stop_grace_period": _DURATION, "stop_signal": TEXT, "storage_opt": Takes("a mapping", _kinds("mapping")),
     "sysctls": _PAIRS, "tmpfs": _TEXT_OR_LIST, "tty": _SWITCH, "ulimits": _ULIMITS, "use_api_socket": ANY,
     "user": TEXT, "userns_mode": TEXT, "uts": TEXT, "volumes": _list(_VOLUME), "volumes_from": _TEXTS,
     "working_dir": TEXT,
@@ -172,13 +192,16 @@ _DRIVEN = {"driver": TEXT, "driver_opts": _OPTIONS, "external": _EXTERNAL, "labe
 
 def _defined(keys: Mapping[str, Takes], *, null: bool) -> Takes:
     one = _or(_mapping(keys), _NULL, "a mapping") if null else _mapping(keys)
-    return Takes("a mapping", _kinds("mapping"), values=one)
+    return Takes("a mapping", _kinds("mapping"), values=one, named=True)
 
 
 _FROM_HOST = {"environment": TEXT, "external": _EXTERNAL, "file": TEXT, "labels": _PAIRS, "name": TEXT,
               "template_driver": TEXT}  # fmt: skip
 
+_ALL_KINDS = _SCALARS.kinds | _kinds("list mapping")
+
 TOP: Mapping[str, Takes] = {
+    "services": Takes("a mapping", _ALL_KINDS, values=ANY, named=True),  # which have checks of their own
     "version": TEXT,
     "name": TEXT,
     "volumes": _defined(_DRIVEN, null=True),
@@ -186,7 +209,7 @@ TOP: Mapping[str, Takes] = {
         {**_DRIVEN, "attachable": _SWITCH, "enable_ipv4": _SWITCH, "enable_ipv6": _SWITCH, "internal": _SWITCH,
          "ipam": Takes("a mapping", _kinds("mapping"))},
         null=True,
-    ),
+    )._replace(named=False),
     "secrets": _defined({**_FROM_HOST, "driver": TEXT, "driver_opts": _OPTIONS}, null=False),
     "configs": _defined({**_FROM_HOST, "content": TEXT}, null=False),
 }  # fmt: skip
