@@ -100,6 +100,31 @@ def test_the_dead_size_is_removed(tmp_path: Path, name: str, before: str, after:
     assert fixed(tmp_path, {name: before}, select=("SHM204",)) == expected
 
 
+COMMAND = "docker run --gpus all {} --shm-size=8g nvcr.io/nvidia/pytorch:24.01-py3 python train.py\n"
+
+
+@table(
+    ("name", "text"),
+    [
+        ("compose.yaml", service("ipc: '${IPC:-host}'", "shm_size: 8gb")),
+        ("compose.yaml", service("ipc: '${IPC_OF_FILE}'", "shm_size: 8gb")),
+        ("run.sh", "IPC=${IPC:-host}\n" + COMMAND.format("--ipc=$IPC")),
+        ("run.sh", COMMAND.format('--ipc="${1:-host}"')),
+        ("run.sh", "EXTRA=${EXTRA:---ipc=host}\n" + COMMAND.format("$EXTRA")),
+        ("run.sh", COMMAND.format('--ipc=host "$@"')),
+        ("run.sh", COMMAND.format("--ipc=host $EXTRA")),
+        ("run.sh", "start() {\n  " + COMMAND.format("$OPTS") + "}\nOPTS=--ipc=host\nstart\n"),
+        ("Makefile", "IPC ?= host\nr:\n\t" + COMMAND.format("--ipc=$(IPC)")),
+        ("justfile", "ipc := 'host'\nr:\n    " + COMMAND.format("--ipc={{ipc}}")),
+        ("Taskfile.yml", "vars: {IPC: host}\ntasks: {r: {cmds: ['" + COMMAND.format("--ipc={{.IPC}}")[:-1] + "']}}\n"),
+    ],
+)
+def test_a_mode_that_something_else_may_set_says_nothing_of_the_size(tmp_path: Path, name: str, text: str) -> None:
+    files = {name: text, ".env": "IPC_OF_FILE=host\n"}
+    assert findings(tmp_path, files, select=("SHM204",)) == []
+    assert fixed(tmp_path, files, unsafe=True, select=("SHM204",)) == {}
+
+
 @table(
     ("before", "after"),
     [
