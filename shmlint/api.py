@@ -393,6 +393,7 @@ def _edit(run: Run, edit: TextEdit) -> Edit:
 
 def _launch(run: Run, launch: ReadLaunch) -> Launch:
     effective = run.effective(launch)
+    hidden = launch.shm is not None and launch.shm.private
     size = launch.shm.known if launch.shm is not None else None
     command = launch.command.known if launch.command is not None else None
     if launch.command is not None and launch.command.private:
@@ -402,15 +403,15 @@ def _launch(run: Run, launch: ReadLaunch) -> Launch:
         name=launch.name,
         location=_location(launch.span),
         files=tuple(launch.files),
-        image=(launch.image.known or None) if launch.image is not None else None,
+        image=(launch.image.shown or None) if launch.image is not None else None,
         command=command,
         gpu=Gpu(launch.gpu.requested, launch.gpu.vendor, launch.gpu.number),
         shm=Shm(
             declared=launch.shm.text if launch.shm is not None else None,
-            declared_bytes=size.bytes if size is not None and size.bytes else None,
+            declared_bytes=size.bytes if size is not None and size.bytes and not hidden else None,
             ipc=launch.ipc.shown if launch.ipc is not None else None,
             decided_by=effective.decided_by,
-            effective_bytes=effective.bytes,
+            effective_bytes=effective.shown,
         ),
         need=_need(run, launch),
     )

@@ -262,7 +262,10 @@ def read(request: MountRequest) -> Mount | None:
         size, error = (given, "") if isinstance(given, Unknown) else (given.bytes or None, given.error)
     size = request.unknown or size
     kernel = request.options is not None
-    return Mount(kind, target, size, request.span, request.source, error, request.size_span, kernel)
+    private = any(given is not None and given.private for given in (request.options, request.size))
+    return Mount(
+        kind, target, size, request.span, request.source, error, request.size_span, kernel, private=private
+    )
 
 
 def _kernel_size(options: Value[str]) -> tuple[int | Unknown | None, str]:

@@ -144,6 +144,8 @@ class Mount(NamedTuple):
     """The kernel reads the size, not Docker: ``--tmpfs``, Compose's short ``tmpfs``, a volume that is a tmpfs."""
     asked: int | None = None
     """Bytes that an ``emptyDir`` names. One in memory gets no more than the pod's memory limits allow."""
+    private: bool = False
+    """The size came out of an env file: it is used, never printed."""
 
 
 class SpareVolume(NamedTuple):
@@ -373,6 +375,13 @@ class Effective(NamedTuple):
     bytes: int | None
     span: Span | None = None
     because: str = ""
+    private: bool = False
+    """The size came out of an env file: it is used, never printed."""
+
+    @property
+    def shown(self) -> int | None:
+        """The bytes that may be printed."""
+        return None if self.private else self.bytes
 
 
 class Launch(NamedTuple):
@@ -483,7 +492,7 @@ def _by_mount(launch: Launch) -> Effective | None:
         return Effective(mount.type, None, mount.span, mount.size_error)
     if isinstance(mount.size, Unknown):
         return Effective(mount.type, None, mount.span, mount.size.because)
-    return Effective(mount.type, mount.size or None, mount.span)
+    return Effective(mount.type, mount.size or None, mount.span, private=mount.private)
 
 
 def deciding_mount(launch: Launch) -> Mount | None:
@@ -515,7 +524,7 @@ def _by_ipc(launch: Launch, default: int) -> Effective | None:
         missing = f"does not say which container: {because}" if because else "is not in these files"
         return Effective("donor", None, span, f"`{launch.ipc.text}` {missing}")
     given = launch.donor.effective_shm(default)
-    return Effective("donor", given.bytes, span, given.because)
+    return Effective("donor", given.bytes, span, given.because, given.private)
 
 
 def _by_size(launch: Launch) -> Effective | None:
@@ -525,7 +534,7 @@ def _by_size(launch: Launch) -> Effective | None:
     if isinstance(size, Unknown):
         return Effective("unknown", None, span, size.because)
     if size.bytes:
-        return Effective("shm_size", size.bytes, span)
+        return Effective("shm_size", size.bytes, span, private=launch.shm.private)
     return Effective("unknown", None, span, size.error) if size.error else None
 
 

@@ -62,16 +62,16 @@ def _key(run: Run, launch: Launch, sort: Sort) -> tuple[float | str, ...]:
     if sort == "size":
         size = run.effective(launch).bytes
         return (float("inf") if size is None else size,)
-    return ((launch.image.known or "") if launch.image is not None else "",)
+    return ((launch.image.shown or "") if launch.image is not None else "",)
 
 
 def _row(run: Run, launch: Launch) -> Row:
     effective = run.effective(launch)
-    shm = human(effective.bytes) if effective.bytes is not None else "?"
+    shm = human(effective.shown) if effective.shown is not None else "?"
     gpu = {True: str(launch.gpu.number or "yes"), False: "no", None: "?"}[launch.gpu.requested]
     need = run.need(launch) if launch.gpu.requested else None
     name = f" ({need.workload.name})" if need and need.workload else ""
-    image = (launch.image.known or "?") if launch.image else "-"
+    image = (launch.image.shown or "?") if launch.image else "-"
     cells = (
         f"{launch.span.path}:{launch.span.line}", launch.name or launch.kind, image, gpu,
         f"{shm} ({effective.decided_by})", f"{need.verdict}{name}" if need else "-",

@@ -153,6 +153,7 @@ def _edit(edit: Edit, source: Source) -> dict[str, Any]:
 
 def _launch(run: Run, launch: Launch) -> dict[str, Any]:
     effective = run.effective(launch)
+    hidden = launch.shm is not None and launch.shm.private
     size = launch.shm.known if launch.shm else None
     need = run.need(launch)
     command = launch.command.known if launch.command else None
@@ -162,7 +163,7 @@ def _launch(run: Run, launch: Launch) -> dict[str, Any]:
     return {
         **(_reference(launch) or {}),
         "files": list(launch.files),
-        "image": (launch.image.known or None) if launch.image else None,
+        "image": (launch.image.shown or None) if launch.image else None,
         "command": list(command) if command is not None else None,
         "gpu": {
             "requested": launch.gpu.requested,
@@ -172,10 +173,10 @@ def _launch(run: Run, launch: Launch) -> dict[str, Any]:
         },
         "shm": {
             "declared": launch.shm.text if launch.shm else None,
-            "declared_bytes": size.bytes if size is not None and size.bytes else None,
+            "declared_bytes": size.bytes if size is not None and size.bytes and not hidden else None,
             "ipc": launch.ipc.shown if launch.ipc else None,
             "decided_by": effective.decided_by,
-            "effective_bytes": effective.bytes,
+            "effective_bytes": effective.shown,
         },
         "workload": need.workload.name if need.workload else None,
         "need": {

@@ -246,7 +246,9 @@ def _verdict(run: Run, launch: Launch) -> str:
         name = f"{need.workload.name}: " if need.workload else ""
         return f"no larger /dev/shm needed: {name}{need.because}"
     given = "the size of the host's"
-    if effective.bytes is not None:
+    if effective.private:
+        given = "given a size by an env file"
+    elif effective.bytes is not None:
         given = human(effective.bytes)
     elif effective.decided_by == "emptydir":
         given = "limited by memory alone"

@@ -82,11 +82,11 @@ def _read(launch: Launch) -> Iterator[str]:
 
 def _image(launch: Launch) -> Iterator[str]:
     if launch.image is not None:
-        known = launch.image.known
+        known = launch.image.shown
         shown = known if known and is_name(known) else launch.image.text
         yield f"{shown} ({_place(launch.image.span)})"
     for base in launch.base_images:
-        yield f"built from {base.known or base.text} ({_place(base.span)})"
+        yield f"built from {base.shown or base.text} ({_place(base.span)})"
     if launch.image is None and not launch.base_images:
         built = launch.build
         yield f"built from {built.context} ({_place(built.span)})" if built is not None else "not known"
@@ -119,7 +119,7 @@ _DECIDERS = {
 
 
 def _decided(effective: Effective) -> Iterator[str]:
-    size = f"{human(effective.bytes)}: " if effective.bytes is not None else ""
+    size = f"{human(effective.shown)}: " if effective.shown is not None else ""
     place = f" ({_place(effective.span)})" if effective.span is not None else ""
     yield f"{size}{_DECIDERS[effective.decided_by]}{place}{f': {effective.because}' if effective.because else ''}"
 
@@ -183,12 +183,13 @@ def _remedy(finding: Finding) -> Iterator[str]:
 
 def _entry(launch: Launch, size: int, width: int) -> Iterator[str]:
     """The entry of the settings that would settle what the launch needs, with the ``size`` in bytes that is advised."""
-    image = image_names(launch.image.known)[0] if launch.image is not None and launch.image.known else ""
+    named = launch.image is not None and not launch.image.private and launch.image.known
+    image = image_names(named)[0] if named else ""
     command = "" if image else _program(launch)
     if not image and not command:
         from shmlint.workloads.environment import is_plain_image
 
-        bases = (base.known or "$" for base in launch.base_images)
+        bases = ((base.known if not base.private else None) or "$" for base in launch.base_images)
         image = next((image_names(base)[0] for base in bases if "$" not in base and not is_plain_image(base)), "")
     if not image and not command:
         yield from labelled("", _NOTHING_TO_FIND, width, 0)

@@ -28,7 +28,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if need.verdict == "not-needed" or effective.bytes >= need.floor:
         return
     sizeable = effective.decided_by in ("default", "shm_size")
-    private = launch.shm is not None and launch.shm.private
+    private = effective.private
     size = "what an env file says" if private else human(effective.bytes)
     wanted = stated(launch, need, context.settings)
     how = by_hand(launch, wanted) if sizeable and not private else "increase the size of /dev/shm"

@@ -37,7 +37,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         severity = "warning"  # the least size is an estimate or our choice
     if severity == "error" and launch.undecided is not None:
         severity = "warning"  # what is not known may hold another size
-    private = decided_by_size and launch.shm is not None and launch.shm.private
+    private = effective.private
     amount = human(effective.bytes)
     given = {
         "donor": f"shares {amount} of /dev/shm",

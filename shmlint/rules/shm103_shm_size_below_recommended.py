@@ -29,7 +29,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         return
     if not fits(launch, wanted):
         return
-    private = launch.shm is not None and launch.shm.private
+    private = effective.private
     given = "the /dev/shm of an env file" if private else f"{human(effective.bytes)} of /dev/shm"
     yield Finding(
         RULE.id,

@@ -37,11 +37,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         launch.shm.span,
         f": {launch.words.shm_option} "
         + ("from an env file" if launch.shm.private else launch.shm.text)
-        + f" counts bytes: /dev/shm is {human(pages)}",
+        + f" counts bytes: /dev/shm is {'less than 1 MiB' if launch.shm.private else human(pages)}",
         launch,
         why=(Reason("a number without a unit is in bytes, rounded up to whole pages of 4 KiB"),),
         fix=None if launch.shm.private else Fix(SetSize(meant)),
         advice="write the unit, like 512mb" if launch.shm.private else "",
         about=launch.words.launch,
-        facts=(launch.shm.private or launch.shm.text, pages),
+        facts=(launch.shm.private or launch.shm.text, launch.shm.private or pages),
     )

@@ -26,6 +26,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     tmpfs = mount.size if isinstance(mount.size, int) else 0
     if mount.type == "tmpfs":
         given = human(tmpfs) if tmpfs else "half of the host's memory"
+        given = "the size of an env file" if mount.private else given
         gives = f"the tmpfs on {mount.target} gives {given}"
     elif mount.type == "bind":
         gives = f"the host's {mount.source or mount.target} is mounted on {mount.target}"
@@ -44,5 +45,5 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         why=(Reason("a mount on /dev/shm or /dev replaces the one that the size applies to"),),
         advice=f"delete the mount{or_delete}",
         about=launch.words.launch,
-        facts=(mount.type, mount.target, mount.source, tmpfs),
+        facts=(mount.type, mount.target, mount.source, mount.private or tmpfs),
     )

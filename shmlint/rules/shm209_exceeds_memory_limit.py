@@ -30,11 +30,10 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if effective.bytes is None or effective.span is None or effective.bytes < limit.known:
         return
     if effective.decided_by == "shm_size":
-        if launch.swarm or launch.shm is None or launch.shm.private:
+        if launch.swarm or launch.shm is None or effective.private:
             return
         what = f"{launch.words.shm_option} {human(effective.bytes)}"
-    elif effective.decided_by == "tmpfs" and "$" not in effective.span.text:
-        # If a variable gives the mount's size, its value may be private and is not printed.
+    elif effective.decided_by == "tmpfs" and "$" not in effective.span.text:  # which may give it another size
         what = f"the tmpfs of {human(effective.bytes)}"
     else:
         return

@@ -31,7 +31,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     given = other.effective_shm(default)
     need = context.need(launch)
     size = advised(launch, need, context.settings)
-    private = other.shm is not None and other.shm.private
+    private = given.private
     shown = "a size from an env file"
     if given.decided_by in ("host", "bind"):
         shown = "the host's /dev/shm"

@@ -146,7 +146,7 @@ def test_a_hostile_project(tmp_path: Path) -> None:
     """Through the reader: a name in a file, a directory, an image."""
     text = 'services:\n  "x%0A::stop-commands::y\\n::add-mask::z":\n    image: nvcr.io/nvidia/nemo\n    gpus: all\n'
     folder = "a,b=c%0A" if sys.platform == "win32" else "::error file=x,line=1::a,b%0A"
-    started = run(tmp_path, {f"{folder}/compose.yaml": text})
+    started = run(tmp_path, {f"{folder}/compose.yaml": text}, select=("SHM101",))
     (found,) = commands(render(started, started.findings))
     assert found[0] == "error" and found[1]["file"] == f"{folder}/compose.yaml"
     assert "x%0A::stop-commands::y" in found[2]

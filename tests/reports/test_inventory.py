@@ -6,7 +6,7 @@ import csv
 import re
 from pathlib import Path
 
-from shmlint.reports import inventory
+from shmlint.reports import inventory, json, trail
 from shmlint.reports.terminal import columns
 from shmlint.reports.text import Style, render
 from tests.formats.kubernetes.manifests import container, under
@@ -81,3 +81,29 @@ def test_the_counts_add_up(tmp_path: Path) -> None:
     assert min(numbers) > 0
     line = " ".join(inventory.summary(started))
     assert [int(number) for number in re.findall(r"\d+", line)] == numbers
+
+
+ENV = "IMG=registry.example/secret/tool\nNAME=s3cr3t\nSHM=77m\nOPTIONS=size=77m\nSMALL=77\n"
+RANKS = "torchrun --nproc_per_node=8 train.py"
+OF_ENV = f"""services:
+  a: {{image: "${{IMG}}", gpus: all, shm_size: "${{SHM}}", command: {RANKS}}}
+  b: {{image: "x/${{NAME}}", gpus: all, ipc: "service:a", command: {RANKS}}}
+  c: {{image: "x/${{NAME}}", gpus: all, tmpfs: ["/dev/shm:${{OPTIONS}}"], shm_size: 8g, command: {RANKS}}}
+  d:
+    image: "x/${{NAME}}"
+    gpus: all
+    command: {RANKS}
+    volumes: [{{type: tmpfs, target: /dev/shm, tmpfs: {{size: "${{SHM}}"}}}}]
+  e: {{image: "x/${{NAME}}", gpus: all, shm_size: "${{SMALL}}", command: {RANKS}}}
+  f: {{image: "${{IMG}}", gpus: all, shm_size: "${{SHM}}"}}
+"""
+VALUES = re.compile(r"secret|s3cr3t|77|80740352")
+
+
+def test_nothing_of_an_env_file_is_printed(tmp_path: Path) -> None:
+    started = run(tmp_path, {"compose.yaml": OF_ENV, ".env": ENV})
+    shown = [*inventory.table(started), inventory.csv(started), inventory.markdown(started), json.inventory(started)]
+    shown += [line for launch in started.launches for line in trail.render(started, launch)]
+    shown += [*render(started, started.findings, Style(verbose=True)), json.render(started, started.findings)]
+    assert len(started.launches) == 6 and len(started.findings) >= 6
+    assert [line for line in shown if VALUES.search(line)] == []

@@ -84,12 +84,16 @@ def _launch(path: str, line: int) -> Iterator[str]:
     """The trail of the launch at a place."""
     from shmlint.cli.configured import load_settings
     from shmlint.cli.inputs import find_inputs, started
-    from shmlint.files.read import normal
+    from shmlint.files.read import Unreadable, normal
     from shmlint.reports import trail
 
     inputs = find_inputs([path], load_settings(None, [path]))
     run = started(inputs, inputs.settings, None)
-    lines = len(run.workspace.source(normal(path)).line_starts)
+    try:
+        lines = len(run.workspace.source(normal(path)).line_starts)
+    except Unreadable as error:
+        begin = error.problem.span.begin
+        fail(f"{path}:{begin.line}:{begin.column}: {error.message}")
     found = trail.launch_at(run, normal(path), line) if line <= lines else None
     if found is None:
         starts = sorted({begin for begin, _ in trail.launches_in(run, normal(path))}, key=lambda at: abs(at - line))

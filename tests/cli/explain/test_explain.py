@@ -92,6 +92,13 @@ def test_the_trail_of_an_unknown_workload_ends_with_an_entry_for_the_settings(pr
     assert "shm_size: 1gb" in again and "workloads:" not in again
 
 
+def test_a_file_that_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "compose.yaml").write_bytes(b"services:\n  a:\n    image: caf\xe9\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Failed, match=r"^compose\.yaml:3:15: not UTF-8: byte 0xe9$"):
+        explain.explain("compose.yaml:1")
+
+
 def test_what_a_file_is_refused_for_concerns_its_launches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "services:\n  a:\n    image: x\n    gpus: all\n    shm_size: 8gb\n    volumes:\n      - models/b:/x\n"
     (tmp_path / "compose.yaml").write_text(text)
