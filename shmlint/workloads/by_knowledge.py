@@ -28,6 +28,7 @@ from shmlint.workloads.commands import (
     read_ranks,
     read_workers,
     simple_commands,
+    starts_ranks,
 )
 from shmlint.workloads.knowledge import Workload, builtin, entry_called, match_command, recognise
 from shmlint.workloads.launchers import python_words
@@ -347,12 +348,18 @@ class _Reading:
         others = any(
             one.kind == "program" and not one.certain for one, asks in zip(ran, several, strict=True) if not asks
         )
-        self.ranks_perhaps = others and not certain
-        """Of the programs one of which may run, only some have several ranks."""
+        self.ranks_perhaps = (others and not certain) or self._are_named_alone(several)
+        """Of the programs one of which may run, only some have several ranks; or an option's name alone says so."""
         _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
         self.by_default = self.ranks_vary and any(re.search(WITH_DEFAULT, word) for word in self.words)
         """A variable decides how many ranks there are, of which only what it is otherwise is known."""
         self._apply_environment(launch, launcher)
+
+    def _are_named_alone(self, several: Sequence[bool]) -> bool:
+        """Whether only options of programs that are not known tell of ranks: ``convert.py --tp-size 8`` has one."""
+        asking = [one.words for one, asks in zip(self.ran, several, strict=True) if asks]
+        server = self.workload is not None and self.workload.needs == "multi-gpu"  # all programs of its image take them
+        return bool(asking) and self.by_command is None and not server and not any(map(starts_ranks, asking))
 
     @property
     def command_perhaps(self) -> bool:

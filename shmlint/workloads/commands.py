@@ -255,6 +255,13 @@ def _counting(words: Sequence[str], programs: set[str], launcher: bool) -> froze
     return names
 
 
+def starts_ranks(words: Sequence[str]) -> bool:
+    """Whether a command is a launcher of ranks, has the keys of one, or is arguments for the program of its image."""
+    launchers = _STARTS_PYTHON | _ACCELERATE | {"litgpt", "srun"}
+    launched = any(word.rpartition("/")[2] in launchers for word in words)
+    return launched or words[0].startswith("-") or next(_of_keys(words), None) is not None
+
+
 def _included(words: Sequence[str]) -> Iterator[str]:
     """The ranks that ``deepspeed --include localhost:0,1`` starts on a host, one for each slot; the most of several.
 

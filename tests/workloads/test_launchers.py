@@ -203,6 +203,21 @@ def test_one_gpu_has_no_ranks_to_count(tmp_path: Path) -> None:
 
 
 @table(
+    "words",
+    [
+        "python convert_checkpoint.py --tp_size 8",
+        "python bench_client.py --tensor-parallel-size 8",
+        "python split_dataset.py --world_size 8 --tp_size 8",
+        "python launch_slurm.py --nproc_per_node 8",
+        "./estimate --tp 8",
+    ],
+)
+def test_an_option_of_a_program_that_is_not_known_makes_no_error(tmp_path: Path, words: str) -> None:
+    text = f"docker run --rm --gpus all nvcr.io/nvidia/pytorch:24.01-py3 {words}\n"
+    assert need(tmp_path, {"run.sh": text}).verdict != "needed"
+
+
+@table(
     "words, verdict",
     [
         ("python fit.py ici_fsdp_parallelism=8", "needed"),
