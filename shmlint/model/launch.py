@@ -208,6 +208,8 @@ class Misplaced(NamedTuple):
     """The arguments of the container's command that are gone after it."""
     at: str = ""
     advice: str = ""
+    perhaps: bool = False
+    """The program of an image that is not known may read it."""
 
 
 class GpuEvidence(NamedTuple):

@@ -170,7 +170,7 @@ def test_control_characters_reach_no_terminal(run: Run) -> None:
         (["--workers", "2", "--batch-bytes", "1m"], None, "unknown", 0),
         (["python", "train.py", "--num_workers", "4"], None, "needed", GIB),
         (["--batch-bytes", "1m", "python", "train.py", "--num_workers", "4"], None, "needed", 0),
-        (["python", "train.py", "--tensor-parallel-size", "2"], None, "needed", GIB),
+        (["python", "train.py", "--tensor-parallel-size", "2"], None, "likely", GIB),
         (["--workers", "2", "--batch-bytes", "64m"], None, "unknown", 384 * MIB),
         (["--workers", "2", "--batch-bytes", "64m", "--prefetch", "4"], None, "unknown", 640 * MIB),
         (["--workers", "4", "--gpus", "8", "--batch-bytes", "100m"], None, "unknown", 9 * GIB),

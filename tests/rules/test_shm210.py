@@ -150,7 +150,7 @@ def test_an_override_is_judged_with_its_base(tmp_path: Path) -> None:
     assert fixed(tmp_path, files, select=THIS) == {"compose.override.yaml": "services:\n  x:\n    shm_size: 8g\n"}
 
 
-IMAGE = "foo:1"
+IMAGE = "nvcr.io/nvidia/pytorch:24.01-py3"
 BEHIND = "`--shm-size` after the image is an argument of the program, not an option of Docker"
 
 COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
@@ -190,6 +190,20 @@ def test_commands(tmp_path: Path, line: str, expected: list[str], after: str | N
     found = findings(tmp_path, files, select=THIS)
     assert [f.message.partition(": `")[2] for f in found] == [message.removeprefix("`") for message in expected]
     assert fixed(tmp_path, files, select=THIS) == ({"run.sh": f"{after}\n"} if after else {})
+
+
+@table(
+    "words, severity",
+    [
+        ("--shm-size 8g fit.py", "warning"), ("--shm-size=8g", "warning"), ("--shm-size 8g --gpus all", "error"),
+        ("--rm --shm-size 8g fit.py", "error"), ("--shm-size 8g --model m", "warning"),
+    ],
+)  # fmt: skip
+def test_the_program_of_an_unknown_image_may_have_such_an_option(tmp_path: Path, words: str, severity: str) -> None:
+    files = {"run.sh": f"docker run --rm --gpus all me/launcher:1 {words}\n"}
+    (found,) = findings(tmp_path, files, select=THIS)
+    assert found.severity == severity
+    assert bool(fixed(tmp_path, files, select=THIS)) == (severity == "error")
 
 
 @pytest.mark.docker_client

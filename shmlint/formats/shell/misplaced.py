@@ -42,12 +42,19 @@ def behind_image(run: RunCommand) -> Iterator[Misplaced]:
             size, given = _value(words), tuple(word.text for word in words)
             message = f"`{OPTION}` after the image is an argument of the program, not an option of Docker"
             advice = f"write {OPTION} before the image"
-            yield Misplaced(word.span, message, changes, size, given, f"{OPTION} after the image", advice)
+            following = run.command[at + len(words) : at + len(words) + 1]
+            alone = not at and not any(_is_option(run, word) for word in following)
+            yield Misplaced(word.span, message, changes, size, given, f"{OPTION} after the image", advice, alone)
             return
         with_next = False if joined else takes_value(run.engine, word.text)
         if with_next is None:
             return  # whether the next word is its value is unknown
         at += 2 if with_next else 1
+
+
+def _is_option(run: RunCommand, word: Word) -> bool:
+    """Whether a word is an option of the client."""
+    return word.text.startswith("-") and takes_value(run.engine, word.text.partition("=")[0]) is not None
 
 
 def _size(words: Sequence[Word]) -> tuple[str, Size] | None:
