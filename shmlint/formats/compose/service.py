@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from shmlint.docker.images import DOCKERFILES
 from shmlint.files.read import Unreadable, normal
@@ -27,7 +27,7 @@ from shmlint.formats.compose.values import (
     text_value,
     unset,
 )
-from shmlint.model.launch import JOINING, Build, Launch, Misplaced, Unknown, Value, Words
+from shmlint.model.launch import JOINING, Build, Launch, Misplaced, Mount, Unknown, Value, Words
 from shmlint.model.source import Span
 
 
@@ -51,8 +51,17 @@ def read_project(project: Project, workspace: Workspace, swarm: str = "") -> lis
             if donor is not None and donor is not launch:
                 # A donor that joins yet another is not allowed by the engine; one step is enough.
                 launch = launch._replace(donor=donor._replace(donor=None))
-        tied.append(launch._replace(name=name))
+        given = tuple(_mounts_from(launch, launches))
+        tied.append(launch._replace(name=name, mounts=(*given, *launch.mounts)))
     return tied
+
+
+def _mounts_from(launch: Launch, launches: Mapping[str, Launch]) -> Iterator[Mount]:
+    """What a service gets over its /dev/shm with the volumes of others; what it mounts itself goes before."""
+    for other in launch.volumes_from:
+        donor = launches.get((other.known or "").partition(":")[0])
+        if donor is not None and donor is not launch:
+            yield from (mount for mount in donor.mounts if mount.type != "tmpfs")  # those are not handed on
 
 
 def _launch(service: Service, project: Project, workspace: Workspace, swarm: str) -> Launch:

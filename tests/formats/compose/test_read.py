@@ -114,6 +114,10 @@ G = 1 << 30
         ("    shm_size: 1g\n    ipc: shareable\n", "shm_size", G),
         ("    shm_size: 1g\n    ipc: none\n", "none", 0),
         ("    shm_size: 1g\n    ipc: service:d\n", "donor", 2 * G),
+        # Volumes of others are mounted at the same place; a tmpfs is none.
+        ("    shm_size: 1g\n    volumes_from: [e]\n", "bind", None),
+        ("    volumes_from: ['e:ro']\n    volumes: [{type: tmpfs, target: /dev/shm}]\n", "tmpfs", None),
+        ("    shm_size: 1g\n    volumes_from: [f, 'container:e']\n", "shm_size", G),
         ("    shm_size: 1g\n    ipc: container:named\n", "donor", 2 * G),
         ("    shm_size: 1g\n    ipc: container:other\n", "donor", None),
         ("    ipc: ${I}\n", "unknown", None),
@@ -136,6 +140,7 @@ G = 1 << 30
 )
 def test_what_dev_shm_becomes(lines: str, decided_by: str, size: int | None) -> None:
     donor = "  d:\n    image: y\n    container_name: named\n    ipc: shareable\n    shm_size: 2g\n"
+    donor += "  e: {image: y, volumes: ['/dev/shm:/dev/shm']}\n  f: {image: y, tmpfs: /dev/shm}\n"
     found = run({"compose.yaml": f"services:\n  a:\n    image: x\n{lines}{donor}"}).launches[0].effective_shm()
     assert (found.decided_by, found.bytes) == (decided_by, size)
 
