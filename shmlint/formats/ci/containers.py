@@ -20,9 +20,11 @@ def containers(body: MappingNode, job: str | None, source: Source) -> Iterator[L
 
     ``job`` is the name of the job that it is the body of.
     """
-    for key, node in body.pairs:
+    for key, written in body.pairs:
         if not isinstance(key, Scalar):
             continue
+        shared = job is not None and key.value == "container"  # which each job has for itself
+        node = written.resolved if shared else written
         value = node if isinstance(node, MappingNode) else None
         if key.value == "container" and value is not None and value.get("image") is not None:
             yield from _container(key, value, source, job)

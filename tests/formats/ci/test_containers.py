@@ -95,6 +95,16 @@ def test_what_a_job_container_says_of_dev_shm(tmp_path: Path) -> None:
     assert after_fix(tmp_path, text) == text
 
 
+def test_jobs_that_share_what_they_write_have_a_container_each(tmp_path: Path) -> None:
+    text = (
+        f"{JOB}    container: &c\n      image: {IMAGE}\n      options: --gpus all\n    steps:\n      - run: nvidia-smi\n"
+        f"  fit:\n    runs-on: gpu\n    container: *c\n    steps:\n      - {TRAIN}\n"
+    )
+    done = run(tmp_path, {GITHUB: text})
+    said = [(launch.name, launch.span.line, done.context.need(launch).verdict) for launch in done.launches]
+    assert said == [("train", 5, "not-needed"), ("fit", 12, "needed")]
+
+
 @pytest.mark.parametrize(
     ("container", "image"),
     [
