@@ -16,6 +16,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.ci.containers import containers, job_names
 from shmlint.formats.ci.images import built
+from shmlint.formats.ci.outside import set_outside
 from shmlint.formats.ci.steps import jobs_in, with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import around, names_for_options, unsure_names, within
@@ -50,7 +51,9 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     if not mentions_engine(source.text) and "container" not in source.text and "options" not in source.text:
         return Reading()
     try:
-        reading = joined(map(_reading, _walk(read_documents(source.path, workspace), source, mentions_engine)))
+        documents = read_documents(source.path, workspace)
+        outside = set_outside(documents, workspace, _top(source.path))
+        reading = joined(map(_reading, _walk(documents, source, mentions_engine, outside)))
     except Unreadable as error:
         template = template_documents(source)
         if template is None:
@@ -111,10 +114,12 @@ def _top(path: str) -> str:
     return path[: found.start()].rstrip("/") if found is not None else os.path.dirname(path)
 
 
-def _walk(documents: Sequence[Document], source: Source, wanted: _Wanted) -> Iterator[Reading | _Script]:
+def _walk(
+    documents: Sequence[Document], source: Source, wanted: _Wanted, outside: frozenset[str] = frozenset()
+) -> Iterator[Reading | _Script]:
     """What the mappings of documents start and build, and their scripts, each node looked at once."""
     for document in documents:
-        yield from _walk_document(document.root, source, wanted)
+        yield from _walk_document(document.root, source, wanted, outside)
 
 
 def _containers(body: MappingNode, root: Node, jobs: dict[int, str], source: Source, top: str) -> Iterator[Launch]:
@@ -129,9 +134,11 @@ def _containers(body: MappingNode, root: Node, jobs: dict[int, str], source: Sou
         yield with_steps(launch, users[0], root, source, top) if own else launch
 
 
-def _walk_document(root: Node, source: Source, wanted: _Wanted) -> Iterator[Reading | _Script]:
+def _walk_document(
+    root: Node, source: Source, wanted: _Wanted, outside: frozenset[str]
+) -> Iterator[Reading | _Script]:
     top = _top(source.path)
-    unsure = unsure_names(root, source.text)
+    unsure = unsure_names(root, source.text) | outside
     outermost = _Place(around(unsure), top, top, names_for_options(root, source.text))
     stack: list[tuple[Node, str, _Place]] = [(root, "", outermost)]
     jobs = job_names(root)

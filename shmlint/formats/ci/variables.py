@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from shmlint.formats.expressions import options_among
 from shmlint.syntax.shell_variables import ANY, Environment, may_set, set_to_options
@@ -25,16 +25,17 @@ def around(unsure: frozenset[str]) -> Environment:
 
 def within(environment: Environment, node: MappingNode, unsure: frozenset[str]) -> Environment:
     """What is set for the scripts in a mapping: ``env`` of GitHub, ``variables`` of GitLab, and the like."""
-    given = () if ANY in unsure else tuple(_given(node))
-    if not given:  # most mappings; a copy for each would make many of a large one
+    pairs = () if ANY in unsure else tuple(given(node))
+    if not pairs:  # most mappings; a copy for each would make many of a large one
         return environment
     inner = dict(environment)
-    for name, value in given:
+    for name, value in pairs:
         inner[name] = None if value is None or "$" in value or name in unsure else value
     return inner
 
 
-def _given(node: MappingNode) -> Iterator[tuple[str, str | None]]:
+def given(node: MappingNode) -> Iterator[tuple[str, str | None]]:
+    """The variables that a mapping sets, and their values."""
     for key in _KEYS:
         values = node.get(key)
         for name, value in values.pairs if isinstance(values, MappingNode) else ():
@@ -46,12 +47,12 @@ def _given(node: MappingNode) -> Iterator[tuple[str, str | None]]:
 def names_for_options(root: Node, text: str) -> frozenset[str]:
     """The variables that anything in a file sets to options, whatever else they may be: a matrix and inputs too."""
     found: set[str] = set()
-    given: list[tuple[str, str]] = []
+    values: list[tuple[str, str]] = []
     stack: list[tuple[Node, str]] = [(root, "")]
     while stack:
         node, key = stack.pop()
         if isinstance(node, MappingNode):
-            given += [(name, value) for name, value in _given(node) if value is not None]
+            values += [(name, value) for name, value in given(node) if value is not None]
             for inner_key, inner in node.pairs:
                 name = inner_key.value if isinstance(inner_key, Scalar) else ""
                 stack.append((inner, key if name == "default" else name))
@@ -61,18 +62,18 @@ def names_for_options(root: Node, text: str) -> frozenset[str]:
             found |= set_to_options(node.value) if key in _BEFORE else set()
             found |= {key} if node.value.lstrip().startswith("-") else set()
     expressions = set(options_among(text, found))
-    for name, value in given:
+    for name, value in values:
         first = value.lstrip().partition("}}")[0]
         found |= {name} if first.startswith("${{") and any(options_among(f"{first}}}}}", found)) else set()
     return frozenset(found | expressions)
 
 
-def _handed_on(text: str) -> set[str]:
+def handed_on(text: str, told: Sequence[str] = _TOLD) -> set[str]:
     """The variables that steps hand to those after them; ``ANY`` unless all are written out: ``echo NAME=…``."""
     found: set[str] = set()
-    if any(word in text for word in _TOLD):
+    if any(word in text for word in told):
         for line in text.splitlines():
-            if any(word in line for word in _TOLD):
+            if any(word in line for word in told):
                 echo, _, file = line.rpartition(">>")
                 named = _ECHO.fullmatch(echo)
                 found.add(named[1] if named is not None and _TO_FILE.fullmatch(file) is not None else ANY)
@@ -85,7 +86,7 @@ def unsure_names(root: Node, text: str) -> frozenset[str]:
     What runs before it in the same shell may set them, a matrix or a rule too; and a script that is in a
     template or under an anchor runs with the variables of each job that uses it.
     """
-    found = _handed_on(text)
+    found = handed_on(text)
     if ANY in found:
         return frozenset((ANY,))
     values: dict[str, set[str | None]] = {}
@@ -97,7 +98,7 @@ def unsure_names(root: Node, text: str) -> frozenset[str]:
             reused = True
         elif isinstance(node, MappingNode):
             reused = reused or node.get("extends") is not None
-            for name, value in _given(node):
+            for name, value in given(node):
                 values.setdefault(name, set()).add(value)
                 if key == "rules":
                     found.add(name)

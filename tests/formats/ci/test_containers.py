@@ -97,7 +97,8 @@ def test_what_a_job_container_says_of_dev_shm(tmp_path: Path) -> None:
 
 def test_jobs_that_share_what_they_write_have_a_container_each(tmp_path: Path) -> None:
     text = (
-        f"{JOB}    container: &c\n      image: {IMAGE}\n      options: --gpus all\n    steps:\n      - run: nvidia-smi\n"
+        f"{JOB}    container: &c\n      image: {IMAGE}\n      options: --gpus all\n"
+        "    steps:\n      - run: nvidia-smi\n"
         f"  fit:\n    runs-on: gpu\n    container: *c\n    steps:\n      - {TRAIN}\n"
     )
     done = run(tmp_path, {GITHUB: text})
