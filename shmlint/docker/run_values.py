@@ -47,7 +47,15 @@ def ipc_of(run: RunCommand, span: Span) -> Value[str] | None:
     if option is None or (option.value == "" and not option.unknown):
         return None
     text = option.value or ""
-    return ipc.read(text, place_of(option, span), text, option.because)
+    return ipc.read(text, place_of(option, span), text, option.because, varies=_varies(option))
+
+
+def _varies(option: Option) -> bool:
+    """Whether a variable holds the option or gives its value."""
+    words = [word for word in (option.word, option.value_word) if word is not None]
+    written = [word.span.text for word in words if word.span is not None]
+    held = any(word.used is not None or word.array is not None for word in words)
+    return held or any("$" in text or "{{" in text for text in written)
 
 
 def argument_of(option: Option | None, span: Span) -> Value[tuple[str, ...]] | None:

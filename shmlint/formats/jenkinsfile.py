@@ -50,6 +50,8 @@ _STEP = re.compile(r"\b(?P<step>sh|bat|powershell|pwsh)\b(?:\s*\(?\s*|[\s(][^(){
 _WINDOWS = re.compile(r"\b(?:bat|powershell|pwsh)\b")
 _SSH = re.compile(r"\bsshCommand\b[^(){};]*\bcommand\s*:\s*\Z")
 _ASSIGNED = re.compile(r"(?<![\w.])(?:def\s+|String\s+|env\s*\.\s*)?([A-Za-z_]\w*)\s*=(?![=~])\s*")
+_ADDED_TO = re.compile(r"(?<![\w.])(?:env\s*\.\s*)?([A-Za-z_]\w*)\s*(?:[+-]=|<<)")
+_ENVIRONMENT = re.compile(r"\b(?:environment\s*\{|withEnv\s*\(|env\s*\.\s*\w+\s*=)")
 _FOLLOWED = re.compile(r"\b(?:sh\b\s*\(?\s*(?:[^(){};\n]*?\bscript\s*:\s*)?)([A-Za-z_]\w*)\s*(?=[),;\n]|\Z)")
 _PARAMETER = re.compile(r"\bname\s*:\s*\Z")
 _OPERAND = re.compile(r"[A-Za-z_][\w.]*(?:\([^()]*\)|\[[^\[\]]*\])?")
@@ -78,6 +80,7 @@ def _pipeline(source: Source, places: Places) -> Pipeline:
         value = found.get(match.end())
         joined = value is not None and re.match(r"\s*[+.]", code[value.end : value.end + _NEAR]) is not None
         values[match[1]] = None if match[1] in values or joined else value
+    values.update(dict.fromkeys((match[1] for match in _ADDED_TO.finditer(code)), None))
     for start, string in found.items():  # withEnv(["NAME=value"]), string(name: "NAME", …)
         name, equals, _ = string.text.partition("=")
         if name.isidentifier() and (equals or _PARAMETER.search(code, max(0, start - _NEAR), start)):
@@ -110,11 +113,21 @@ def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
-    old, new = (
-        list(_parts(source, _pipeline(source, Places())))
-        for source in (files.source(path) for files in (before, after))
-    )
+    both = [_pipeline(files.source(path), Places()) for files in (before, after)]
+    if len({tuple(_environment(pipeline)) for pipeline in both}) > 1:
+        return False  # every command of the pipeline sees it
+    old, new = (list(_parts(pipeline.source, pipeline)) for pipeline in both)
     return same(old, new, sizes_only=sizes_only)
+
+
+def _environment(pipeline: Pipeline) -> Iterator[str]:
+    """The strings in what sets the environment of commands."""
+    ends = blocks(pipeline.code)
+    for match in _ENVIRONMENT.finditer(pipeline.code):
+        last = match.end() - 1
+        end = ends.get(last, pipeline.code.find("\n", last)) if match[0][-1] != "(" else _closing(pipeline.code, last)
+        inside = (string for start, string in pipeline.strings.items() if last <= start < (end if end > 0 else last))
+        yield from (string.text for string in inside)
 
 
 # Steps -----------------------------------------------------------------------------------------

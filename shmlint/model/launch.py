@@ -93,6 +93,7 @@ class Value(NamedTuple, Generic[T_co]):
     ``text`` is what the file says, ``value`` what that means, or Unknown.
     ``because`` says why a value is only partly known (an image whose tag is a variable).
     ``private`` marks a value that came out of an env file: it is used, never printed.
+    ``varies`` marks an IPC mode that a variable gives, which something else may set.
     """
 
     value: T_co | Unknown
@@ -100,6 +101,7 @@ class Value(NamedTuple, Generic[T_co]):
     text: str
     because: str = ""
     private: bool = False
+    varies: bool = False
 
     @property
     def known(self) -> T_co | None:

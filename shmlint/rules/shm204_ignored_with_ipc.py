@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from shmlint.model.finding import DropSize, Evidence, Finding, Fix, Reason
-from shmlint.model.launch import JOINING, Launch, Value, deciding_mount, is_replaced, mounts_hosts_shm
+from shmlint.model.launch import JOINING, Launch, deciding_mount, is_replaced, mounts_hosts_shm
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
 from shmlint.rules.wording import gpu_evidence
@@ -17,8 +16,10 @@ RULE = Rule("SHM204", "ignored-with-ipc", "note")
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     mode = launch.ipc.known if launch.ipc else None
     size = launch.shm.known if launch.shm else None
-    if launch.swarm or launch.shm is None or launch.ipc is None or mode is None or not _is_settled(launch, launch.ipc):
+    if launch.swarm or launch.shm is None or launch.ipc is None or mode is None:
         return
+    if launch.ipc.varies or launch.undecided is not None:
+        return  # with another mode the size is used
     if size is not None and not size.bytes:
         return
     joins = mode.startswith(JOINING)
@@ -47,20 +48,3 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         about=launch.words.launch,
         facts=(refused, mode, launch.ipc.shown),
     )
-
-
-def _is_settled(launch: Launch, ipc: Value[str]) -> bool:
-    """Whether the launch itself says the mode: a variable may have another value, for which the size is there.
-
-    Words that are not known may hold another mode, too.
-    """
-    before, written = ipc.span.source.text[: ipc.span.start], ipc.span.text.strip("\"'")
-    if launch.undecided is not None or not written.removeprefix("--ipc=").startswith(("host", "none", *JOINING)):
-        return False
-    if launch.kind != "docker-run":
-        return True
-    if ipc.span.start < launch.span.start:
-        return False
-    *lines, last = before[launch.span.start :].split("\n")
-    is_option = written.startswith("--ipc=") or re.search(r"--ipc[= ]+[\"']?$", last) is not None
-    return is_option and all(line.rstrip().endswith(("\\", "`", "^")) for line in lines)

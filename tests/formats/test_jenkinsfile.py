@@ -73,6 +73,9 @@ def test_an_agent_of_a_dockerfile(tmp_path: Path) -> None:
 
 
 def test_options_that_are_not_known(tmp_path: Path) -> None:
+    for added in ("o += ' --shm-size=16g'", "o = o + ' --shm-size=16g'", "o <<= ' --shm-size=16g'"):
+        (launch,) = run(tmp_path, {NAME: f"def o = '--rm'\n{added}\nsh \"{RUN} ${{o}} img:1\"\n"}).launches
+        assert launch.effective_shm().decided_by == "unknown", added
     assert one(tmp_path, f"sh \"{RUN} ${{params.OPTIONS}} IMG\"\n", NAME).undecided
     assert one(tmp_path, "docker.image('IMG').inside(\"--gpus all ${env.OPTS}\") {}\n", NAME).undecided
 
@@ -91,6 +94,11 @@ def test_steps_for_windows_are_reported(tmp_path: Path) -> None:
         (f"sh '''\n  {RUN} \\\n  {TRAIN}\n'''\n", f"sh '''\n  {RUN} --shm-size=8g \\\n  {TRAIN}\n'''\n"),
         (f"def s = '64m'\nsh \"{RUN} --shm-size=${{s}} {TRAIN}\"\n",
          f"def s = '8g'\nsh \"{RUN} --shm-size=${{s}} {TRAIN}\"\n"),
+        # All commands of the pipeline see its environment.
+        (f"environment {{ S = '64m' }}\nsh \"{RUN} --shm-size=${{S}} {TRAIN}\"\nsh 'docker compose up'\n",
+         f"environment {{ S = '64m' }}\nsh \"{RUN} --shm-size=8g {TRAIN}\"\nsh 'docker compose up'\n"),
+        (f"env.S = '64m'\nsh \"{RUN} --shm-size=${{S}} {TRAIN}\"\n",
+         f"env.S = '64m'\nsh \"{RUN} --shm-size=8g {TRAIN}\"\n"),
         (f"def o = '--gpus all'\nsh \"docker run ${{o}} {TRAIN}\"\n",
          f"def o = '--gpus all'\nsh \"docker run --shm-size=8g ${{o}} {TRAIN}\"\n"),
         (f"docker.image('{IMAGE}').withRun('--gpus all') {{}}\n",

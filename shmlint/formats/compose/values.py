@@ -34,7 +34,8 @@ def read_mode(leaf: Leaf | None) -> Value[str] | None:
     because = unset(leaf)
     if not because and not leaf.text:
         return None
-    return ipc.read(leaf.named, leaf.span, leaf.written, because, private=leaf.interpolated.private)
+    given = leaf.interpolated
+    return ipc.read(leaf.named, leaf.span, leaf.written, because, private=given.private, varies=bool(given.used))
 
 
 _TRUE = frozenset({"true", "y", "yes", "on"})

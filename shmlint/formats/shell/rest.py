@@ -174,7 +174,7 @@ def _harmless(part: Part, shared: Sharing, commands: Sequence[Command], around: 
     places = {(command.span.start, command.span.end) for command in launches}
     if not all(_is_followed(command, changed) for command in launches):
         return False
-    blind = {(command.span.start, command.span.end) for command in engines if not _reads_environment(command)}
+    blind = {(command.span.start, command.span.end) for command in engines if not reads_environment(command)}
     if exported and not all(
         name in functions or name in _PASSES or _place(part, start, end) in blind
         for name, start, end in shared.commands
@@ -205,8 +205,8 @@ def _hands_in(command: Command, changed: frozenset[str]) -> bool:
 _COMPOSED = re.compile(r"(?:.*[/-])?(?:compose|bake|stack)")
 
 
-def _reads_environment(command: Command) -> bool:
-    """Whether a command of an engine puts variables of its environment into files that it reads, or another does."""
+def reads_environment(command: Command) -> bool:
+    """Whether a command puts variables of its environment into files that it reads, as Compose does; any other may."""
     return is_by_another(command.words) or any(_COMPOSED.fullmatch(word.text) for word in command.words[:8])
 
 

@@ -11,7 +11,7 @@ from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, above_command, line_suppressions
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_source
-from shmlint.formats.shell.rest import same_others
+from shmlint.formats.shell.rest import reads_environment, same_others
 from shmlint.formats.shell.run import with_texts
 from shmlint.formats.systemd.quadlet import DECIDING, containers
 from shmlint.model.launch import Launch, Unknown
@@ -56,7 +56,19 @@ def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
+    if _environment(before.source(path)) != _environment(after.source(path)) and _composes(before.source(path)):
+        return False
     return same_others(path, before, after, partial(parts, places=Places()), sizes_only=sizes_only)
+
+
+def _environment(source: Source) -> list[str]:
+    return [setting.text for setting in settings(source) if setting.key == "Environment"]
+
+
+def _composes(source: Source) -> bool:
+    """Whether a command of a unit may put its environment into files that it reads, as Compose does."""
+    found = (command for part in parts(source, Places()) for command in part.commands)
+    return any(reads_environment(command) for command in found)
 
 
 def _keys_of_drop_ins(source: Source, workspace: Workspace) -> frozenset[str]:

@@ -164,6 +164,11 @@ def test_where_systemd_ends_a_command_is_reported(tmp_path: Path) -> None:
          f"{SERVICE}docker run --gpus all --shm-size='8g' {TRAIN}\n"),
         ("x.service", f"Environment=S=64m\n{SERVICE}docker run --gpus all --shm-size=${{S}} {TRAIN}\n",
          f"Environment=S=8g\n{SERVICE}docker run --gpus all --shm-size=${{S}} {TRAIN}\n"),
+        # Compose puts its environment into the files that it reads.
+        ("x.service", f"Environment=S=64m\n{SERVICE[:-10]}ExecStartPre=/usr/bin/docker compose up -d\n"
+         f"ExecStart=docker run --gpus all --shm-size=${{S}} {TRAIN}\n",
+         f"Environment=S=64m\n{SERVICE[:-10]}ExecStartPre=/usr/bin/docker compose up -d\n"
+         f"ExecStart=docker run --gpus all --shm-size=8g {TRAIN}\n"),
         ("x.service", f"Environment='G=--gpus all'\n{SERVICE}docker run $G {TRAIN}\n",
          f"Environment='G=--gpus all'\n{SERVICE}docker run --shm-size=8g $G {TRAIN}\n"),
         ("x.service.in", f"{SERVICE}docker run --gpus @GPUS@ {TRAIN}\n",
