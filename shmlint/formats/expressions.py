@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from shmlint.formats.shell.run import with_texts
 from shmlint.model.launch import Launch
@@ -62,6 +62,13 @@ def _as_variable(match: re.Match[str]) -> str:
     quoted = match.string.count("'", match.string.rfind("\n", 0, match.start()) + 1, match.start()) % 2 == 1
     before, after = (OPEN_BRACE, CLOSE_BRACE) if quoted else ("{", "}")
     return f"${before}_{name}{after}" if name else "_" * len(written)
+
+
+def of_environment(environment: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The variables as which ``${{ env.NAME }}`` is read, for those of an environment."""
+    expressions = {f"${{{{{blank}env.{name}{blank}}}}}": name for name in environment for blank in (" ", "")}
+    matches = ((_EXPRESSION.match(text), name) for text, name in expressions.items())
+    return {_as_variable(match).strip("${}"): environment[name] for match, name in matches if match is not None}
 
 
 def options_among(text: str, names: Collection[str]) -> Iterator[str]:

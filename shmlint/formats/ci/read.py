@@ -20,7 +20,7 @@ from shmlint.formats.ci.outside import set_outside
 from shmlint.formats.ci.steps import jobs_in, with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import around, names_for_options, unsure_names, within
-from shmlint.formats.expressions import shell_text, with_expressions, written_in
+from shmlint.formats.expressions import of_environment, shell_text, with_expressions, written_in
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_part
 from shmlint.formats.shell.run import read_launch
@@ -209,7 +209,9 @@ _BY_HAND = "add `--shm-size={size}` to the arguments"
 
 
 def _script(text: ShellText, place: _Place) -> _Script:
-    return _Script(Part(text, given(place.environment, place.for_options)), place.directory)
+    expressions = of_environment(place.environment) if "env_" in text.text else {}
+    environment = {**place.environment, **expressions} if expressions else place.environment
+    return _Script(Part(text, given(environment, place.for_options)), place.directory)
 
 
 _FOR_GPU = re.compile(r"--gpus\b|--runtime[= ]nvidia|--devices?[= ]\S*nvidia")

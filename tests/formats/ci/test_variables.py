@@ -34,6 +34,24 @@ def test_variables_that_something_else_sets_are_not_known(tmp_path: Path, text: 
 
 
 @table(
+    ("image", "before", "known"),
+    [
+        ("${{ env.I }}", "run: make", "img:1"),
+        ("${{env.I}}", "run: make", "img:1"),
+        ("me/${{ env.I }}", "run: make", "me/img:1"),
+        ("${{ env.J }}", "run: make", None),
+        ("${{ vars.I }}", "run: make", None),
+        ("${{ env.I }}", 'run: echo "I=$(pick)" >> "$GITHUB_ENV"', None),
+    ],
+)
+def test_the_environment_in_expressions(tmp_path: Path, image: str, before: str, known: str | None) -> None:
+    text = f"on: push\nenv: {{I: 'img:1'}}\njobs:\n  a:\n    steps:\n      - {before}\n"
+    text += f"      - run: docker run --gpus all {image} python fit.py\n"
+    (launch,) = run(tmp_path, {".github/workflows/w.yml": text}).launches
+    assert launch.image is not None and (launch.image.known if not launch.image.because else None) == known
+
+
+@table(
     "text",
     [
         "variables: {T: '--rm --ipc=host'}\na:\n  script:\n    - START\n  before_script: [export T=--rm]\n",
