@@ -503,5 +503,6 @@ _NAMED_IMAGE = re.compile(r"(?i)image|img|tag|repo|registry|container")
 _SURE_IMAGE = r"^(?:[\w-]+\.)+[a-z]+/[\w./-]+(?::[\w.-]+)?$|^[\w./-]+:[\w.-]+$"
 """A name with a registry or a tag, which is hardly that of a program."""
 _HINTS_OPTIONS = (
-    r"(?i)arg|opt|flag|param|extra|gpu|mount|shm|ipc|runtime|device|\[[@*]\]|(?<![a-z])(?:vol|port|net|env)"
+    r"(?i)arg|opt|flag|param|extra|gpu|mount|shm|ipc|runtime|device|\[[@*]\]"
+    r"|(?<![a-z])(?:vol|port|net|(?<!\{_)(?<!\{__)env)"  # `${{ env.X }}` is read as `${_env_X_}`
 )
