@@ -306,6 +306,7 @@ class _CommandReader:
         assignments = AssignmentReader(self.words, self._branches())
         for node in nodes:
             assignments.note(node)
+        assignments.finish()
         for node in nodes:
             if node.type == "command":
                 if self._is_read(node):

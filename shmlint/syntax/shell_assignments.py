@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shmlint.model.number import whole_number
+from shmlint.syntax.shell_calls import SOURCES, OtherCalls, sets_nothing
 from shmlint.syntax.shell_conditions import ARGUMENT, Conditions, is_made
 from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.shell_variables import (
@@ -55,7 +56,7 @@ _ARITHMETIC = re.compile(
 )
 """What an arithmetic expression sets: ``((N = 8, N *= 2, N++))``."""
 
-_SETTING = frozenset({*_SETTERS, "command", "builtin", ".", "source", "eval", "let", "printf", "set", "shift"})
+_SETTING = frozenset({*_SETTERS, "command", "builtin", ".", "source", "eval", "let", "printf", "set", "shift", "trap"})
 """Commands that may set variables, or run one that does."""
 
 _CONDITIONS = 2
@@ -77,6 +78,9 @@ class AssignmentReader:
         self.deciding: set[int] = set()
         self.tree = words.tree
         self.variables = words.variables
+        self.others = OtherCalls(words)
+        self.anything: object = None
+        """After which notes anything may have been set last."""
         self.readonly: dict[str, int] = {}
         """Variables that can be set no more, and from where on."""
         self.references: set[str] = set()
@@ -110,10 +114,27 @@ class AssignmentReader:
         self.variables.note(name, Assignment(self.tree.at(node), nothing, function=function, because=because))
 
     def _anything(self, node: Node) -> None:
-        """A command after which any variable may have another value."""
+        """A command after which any variable may have another value; one of several in a row says so for all."""
+        known = self.variables.noted, len(self.variables.calls), self.tree.function_of(node)
+        if known != self.anything:
+            self._unknown(ANY, node, self._by(node))
+            self.anything = self.variables.noted, *known[1:]
+
+    def _by(self, node: Node) -> Cause:
+        """A command as the reason why something is not known."""
         raw = " ".join(self.tree.raw(node).split())
-        shown = raw if len(raw) <= 40 else f"{raw[:39]}…"
-        self._unknown(ANY, node, Cause("command", shown))
+        return Cause("command", raw if len(raw) <= 40 else f"{raw[:39]}…")
+
+    def finish(self) -> None:
+        """Note what commands may do that could not be told before all others were noted."""
+        for name, node, later in list(self.others.changes()):
+            if not later:
+                self._unknown(name, node, self._by(node))
+                continue
+            for function in (None, *self.variables.names):
+                since = 0 if function is not None else self.tree.at(node)
+                made = Assignment(END - 1, nothing, function=function, because=self._by(node), loop=(since, END))
+                self.variables.note(name, made)
 
     def _named(self, word: Node, node: Node) -> None:
         """A variable that a word of a command names; any may be, where the name is not known."""
@@ -160,8 +181,10 @@ class AssignmentReader:
     def _command(self, node: Node) -> None:
         """The variables that a command sets: ``read``, ``.``, ``eval``; the function that it calls."""
         first = next((c for c in node.named_children if c.type != "variable_assignment"), None)
-        if first is None or not (self.variables.functions or self.tree.raw(first) in _SETTING):
+        if first is None or not (self.others.is_needed or self.tree.raw(first) in _SETTING):
             return
+        if self.others.is_needed and self.others.calls_another(node):
+            self._anything(node)
         parts = [c for c in node.named_children if c.type != "variable_assignment"]
         while parts and self.tree.raw(parts[0]) in ("command", "builtin"):
             parts = parts[1:]
@@ -174,9 +197,11 @@ class AssignmentReader:
 
     def _sets(self, name: str, node: Node, rest: Sequence[Node]) -> None:
         """What a command of the shell itself sets."""
-        if name in (".", "source"):
-            if not rest or not self.tree.raw(rest[0]).rstrip("\"'").endswith("/activate"):
+        if name in SOURCES:
+            if not rest or not sets_nothing(self.tree.raw(rest[0])):
                 self._anything(node)
+        elif name == "trap":
+            self.others.note_trap(node, rest)
         elif name == "eval":
             self._evaluation(node, rest)
         elif name == "printf":
@@ -316,8 +341,10 @@ class AssignmentReader:
             values = [made.value() for made in self.variables.made[first[1]]]
             texts = [_text_of(value) for value in values if value is not None]
             if len(texts) == len(values) and not any(_SETS.search(text) for text in texts):
+                self.others.texts += ((node, text) for text in texts)
                 return
         elif mentions_engine(raw) and _SETS.search(raw) is None:
+            self.others.texts.append((node, raw.strip("\"'")))
             return
         words = raw.strip("\"'").split() if re.search(r"[;&|\n]", raw) is None else ()
         named = [_NAMED_VALUE.match(word) for word in words]

@@ -160,6 +160,8 @@ class Variables:
         """Variables of a text that both the shell around it and its own set."""
         self.for_options: set[str] = set()
         """Variables that something around the text sets to options; their values are not known in it."""
+        self.sourced = False
+        """Whether a file is sourced that may define functions."""
         self.own_arguments = False
         """Whether the arguments are those of a text inside, which are not known."""
         self.noted = 0
@@ -198,6 +200,7 @@ class Variables:
         inner.doubtful = set(self.doubtful)
         inner.for_options = set(self.for_options)
         inner.own_arguments = self.own_arguments
+        inner.sourced = self.sourced
         inner.only = self.only  # the same one: values of the text around are asked for from inside
         return inner
 
@@ -206,6 +209,7 @@ class Variables:
 
         What may set any variable may export it too.
         """
+        self.sourced = False
         for name, made in list(self.made.items()):
             if name not in exported and name != ANY:
                 self.made[name] = [one for one in made if one.at < 0]  # of the environment around the text
@@ -350,6 +354,30 @@ class Variables:
         before = [found for found in ranges if found[0] < call.at]
         sure = next((i for i in reversed(range(len(before))) if before[i] not in self.perhaps_defined), 0)
         return before[sure:] or ranges
+
+    def reached_from(self, functions: Collection[Range]) -> set[Range]:
+        """Some functions, and those that they call."""
+        inner: dict[Range, list[Call]] = {}
+        for call in self.calls:
+            if call.function is not None:
+                inner.setdefault(call.function, []).append(call)
+        found, waiting = set(functions), list(functions)
+        while waiting:
+            for call in inner.get(waiting.pop(), ()):
+                new = [place for place in self.called(call) if place not in found]
+                found.update(new)
+                waiting += new
+        return found
+
+    def leading_to(self, function: Range) -> set[Range]:
+        """A function, and those that call it."""
+        found, waiting = {function}, [function]
+        while waiting:
+            calls = self.calls_of(waiting.pop())
+            new = {call.function for call in calls if call.function is not None} - found
+            found |= new
+            waiting += new
+        return found
 
     def is_read(self, function: Range) -> bool:
         """Whether all calls of a function are read: none is made by another program, or by a name that is computed."""
@@ -785,6 +813,7 @@ def given(values: Environment, for_options: Collection[str] = ()) -> Variables:
     for name, value in values.items():
         if value is None:
             variables.note(name, Assignment(-1 if name else -2, nothing))
+            variables.sourced = variables.sourced or name == ANY
             continue
         buffer = Buffer()
         buffer.add(value, (), True)
