@@ -15,6 +15,7 @@ from shmlint.syntax.shell_variables import (
     ANY,
     ARGUMENTS,
     END,
+    SEPARATORS,
     Assignment,
     Buffer,
     Call,
@@ -23,6 +24,7 @@ from shmlint.syntax.shell_variables import (
     Value,
     are_options,
     nothing,
+    usual_separators,
 )
 from shmlint.syntax.shell_words import WordReader, some_words
 from shmlint.syntax.word import Cause, Word
@@ -101,7 +103,7 @@ class AssignmentReader:
                 self._arithmetic(self.tree.raw(each), each)
         elif kind == "unset_command":
             for child in node.named_children:
-                self._named(child, node)
+                self._unset(child, node)
         elif kind == "arithmetic_expansion" or (kind == "compound_statement" and self.tree.is_arithmetic(node)):
             self._arithmetic(self.tree.raw(node), node)
         elif kind == "declaration_command":
@@ -111,7 +113,10 @@ class AssignmentReader:
 
     def _unknown(self, name: str, node: Node, because: Cause | None = None) -> None:
         function = self.tree.function_of(node)
-        self.variables.note(name, Assignment(self.tree.at(node), nothing, function=function, because=because))
+        made = Assignment(
+            self.tree.at(node), nothing, function=function, because=because, shell=self.tree.shell_of(node)
+        )
+        self.variables.note(name, made)
 
     def _anything(self, node: Node) -> None:
         """A command after which any variable may have another value; one of several in a row says so for all."""
@@ -135,6 +140,16 @@ class AssignmentReader:
                 since = 0 if function is not None else self.tree.at(node)
                 made = Assignment(END - 1, nothing, function=function, because=self._by(node), loop=(since, END))
                 self.variables.note(name, made)
+
+    def _unset(self, word: Node, node: Node) -> None:
+        """A variable that is set no more. The separators of words are the usual ones then."""
+        if self.tree.raw(word) != SEPARATORS:
+            self._named(word, node)
+            return
+        function, branch = self.tree.function_of(node), self.tree.branch_of(node)
+        shell = self.tree.shell_of(node)
+        made = Assignment(self.tree.end_of(node), usual_separators, branch=branch, function=function, shell=shell)
+        self.variables.note(SEPARATORS, made)
 
     def _named(self, word: Node, node: Node) -> None:
         """A variable that a word of a command names; any may be, where the name is not known."""
@@ -296,7 +311,8 @@ class AssignmentReader:
         if name in known:
             given = partial(self._given, node, rest)
             sets = tuple((name, self._once(value)) for name, value in tree.set_for(node))
-            call = Call(tree.at(node), name, tree.branch_of(node), tree.function_of(node), given, sets)
+            place = tree.branch_of(node), tree.function_of(node)
+            call = Call(tree.at(node), name, *place, given, sets, tree.shell_of(node))
             self.variables.call(call)
             self.variables.set_for_calls.update(name for name, _ in sets)
         elif name == "shift" or (name == "set" and _SETS_ARGUMENTS.match(tree.raw(node))):
@@ -413,7 +429,7 @@ class AssignmentReader:
         decided = self.conditions is not None and branch is not None and function is None and loop is None
         made = Assignment(
             self.tree.end_of(node), self._once(value), append, branch, lengthens, function, self.tree.is_local(node),
-            loop, is_made=partial(self._is_made, node) if decided else nothing,
+            loop, is_made=partial(self._is_made, node) if decided else nothing, shell=self.tree.shell_of(node),
         )  # fmt: skip
         self.variables.note(name, made)
 

@@ -28,6 +28,9 @@ _DECIDING = frozenset(
      "command_substitution", "process_substitution", "function_definition"}
 )  # fmt: skip
 
+_SHELLS = frozenset({"subshell", "command_substitution", "process_substitution"})
+"""What a shell of its own runs."""
+
 _EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
 
 _NOTED = frozenset(
@@ -351,6 +354,15 @@ class Tree:
                         end = other.start_byte
                 return self.text.offset(self.char(start)), self.text.offset(self.char(end))
             here = parent
+        return None
+
+    def shell_of(self, node: Node) -> Range | None:
+        """The innermost shell of its own that a node is in, in its function."""
+        for around in self.around(node):
+            if around.type in _SHELLS:
+                return self.range_of(around)
+            if around.type == "function_definition":
+                return None
         return None
 
     def function_of(self, node: Node) -> Range | None:

@@ -30,6 +30,12 @@ _STEPS = 1_000
 CALLS_IN_CALLS = 40
 """Calls that are followed from a function to those that call it, or into those that it calls."""
 
+SEPARATORS = "IFS"
+"""The variable that says at which characters a shell makes words of what is not quoted."""
+
+BLANKS = " \t\n"
+"""The usual ones."""
+
 ANY = ""
 """The name of an assignment to variables whose names are not known."""
 
@@ -111,6 +117,8 @@ class Assignment(NamedTuple):
     """What sets the variable, where that is not known."""
     is_made: Callable[[], bool | None] = nothing
     """Whether its branch is taken, where that is asked for and known."""
+    shell: Range | None = None
+    """The shell of its own that it is made in, ``( … )`` or ``$( … )``: nothing outside sees it."""
 
 
 class Call(NamedTuple):
@@ -123,6 +131,8 @@ class Call(NamedTuple):
     arguments: Callable[[], list[Word] | None] = nothing
     sets: tuple[tuple[str, Callable[[], Value]], ...] = ()
     """The variables that are set for this call alone: ``A=x f``."""
+    shell: Range | None = None
+    """The shell of its own that it is made in."""
 
 
 class Moved(NamedTuple):
@@ -488,6 +498,8 @@ class Variables:
 
     def _called(self, name: str, state: State, call: Call, at: int) -> State:
         """What a variable holds after the call of a function."""
+        if not _is_seen(call, at):
+            return state
         self.steps += 1
         if self.steps > _STEPS:
             return Cause("many ways", name)
@@ -528,6 +540,8 @@ class Variables:
 
     def _assigned(self, name: str, state: State, made: Assignment, at: int) -> State:
         """What a variable holds after an assignment."""
+        if not _is_seen(made, at):
+            return state
         value = made.value()
         branched = made.branch is not None and not made.branch[0] <= at < made.branch[1]
         is_made = made.is_made() if branched else True
@@ -573,6 +587,11 @@ class Variables:
         return any(isinstance(v, Buffer) and v.chars and not v.unknown and is_harmless(v) for v in values)
 
 
+def _is_seen(step: Assignment | Call, at: int) -> bool:
+    """Whether a place is in the shell in which something is set."""
+    return step.shell is None or step.shell[0] <= at < step.shell[1]
+
+
 def _goes_on(value: Value) -> bool:
     """Whether a value that is added begins in the word before it: ``IMAGE+=-gpu``."""
     return isinstance(value, Buffer) and bool(value.chars) and not value.chars[0].isspace()
@@ -605,6 +624,13 @@ def _argument_of(name: str, words: list[Word] | None, moved: int) -> State:
             buffer.harmless, buffer.options = word.harmless, word.options
         else:
             buffer.add(word.text, places)
+    return buffer
+
+
+def usual_separators() -> Buffer:
+    """Those of a shell in which nothing sets others."""
+    buffer = Buffer()
+    buffer.add(BLANKS)
     return buffer
 
 

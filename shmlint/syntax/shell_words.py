@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.model.source import Span
@@ -11,6 +11,8 @@ from shmlint.syntax.shell_output import PRINTERS, plainly_printed, printed
 from shmlint.syntax.shell_text import has_placeholder, place, restore
 from shmlint.syntax.shell_tree import Tree
 from shmlint.syntax.shell_variables import (
+    BLANKS,
+    SEPARATORS,
     Buffer,
     State,
     Value,
@@ -55,6 +57,10 @@ _PREFIXED = re.compile(r"\$\{(\w+)\[@\]/#/([\w=:./-]+)\}")
 
 _SOME_ARGUMENTS = re.compile(r"\$\{[@*]:[ \t]*([1-9]\d{0,5})(?::[ \t]*(\d{1,6}))?\}")
 """``${@:2}``, the arguments from the second on, and ``${@:2:1}``, so many of them."""
+
+_KEPT_SEPARATORS = ("$IFS", "${IFS}")
+"""What they are again where they were kept in a variable and are put back."""
+_ANY_CHARACTER = ""
 
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 """A variable alone, which a longer text held."""
@@ -199,8 +205,10 @@ class WordReader:
         value = self._held(name, node)
         if isinstance(value, list):
             kept = quoted or found[3]  # there are quotation marks inside: ${NAME[@]+"${NAME[@]}"}
-            return value if kept else [part for word in value for part in _parts_of(word)]
+            return value if kept else self._parts_in(node, value)
         if isinstance(value, Buffer):
+            if not quoted and self._separators(node) is not None:
+                return None
             return self._split(value, self.tree.span(node))
         return [Word(self.tree.raw(node), self.tree.span(node), value, True)]
 
@@ -226,7 +234,7 @@ class WordReader:
         some = [word._replace(span=None, offsets=(), array=None, used=used) for word in value[first : first + count]]
         if not some and part["one"] and quoted:
             return [Word("", used)]
-        return some if quoted else [split for word in some for split in _parts_of(word)]
+        return some if quoted else self._parts_in(node, some)
 
     def _prefixed(self, node: Node, name: str, prefix: str) -> list[Word] | None:
         """The words of an array with a text before each of them; None where they are not known."""
@@ -243,7 +251,7 @@ class WordReader:
         value = self._held("@", node)
         if not isinstance(value, list):
             return None
-        return value if quoted else [part for word in value for part in _parts_of(word)]
+        return value if quoted else self._parts_in(node, value)
 
     def _split(self, buffer: Buffer, written: Span | None) -> list[Word]:
         if True not in buffer.splits:
@@ -313,10 +321,8 @@ class WordReader:
             self._string(buffer, node)
         elif kind == "concatenation":
             self._parts(buffer, node, quoted)
-        elif kind == "simple_expansion":
-            self._variable(buffer, node, self.tree.raw(node)[1:], quoted)
-        elif kind == "expansion":
-            self._expansion(buffer, node, quoted)
+        elif kind in ("simple_expansion", "expansion"):
+            self._expanded(buffer, node, quoted)
         elif kind == "command_substitution":
             self._output(buffer, node, quoted)
         elif kind in ("brace_expression", "extglob_pattern"):
@@ -327,6 +333,55 @@ class WordReader:
                 buffer.add_unknown(text, self.tree.places(node), Cause("run time"), not quoted)
             else:
                 self._literal(buffer, self.tree.char(node.start_byte), self.tree.char(node.end_byte))
+
+    def _expanded(self, buffer: Buffer, node: Node, quoted: bool) -> None:
+        """``$NAME`` or ``${NAME…}``."""
+        since = len(buffer.chars)
+        if node.type == "expansion":
+            self._expansion(buffer, node, quoted)
+        else:
+            self._variable(buffer, node, self.tree.raw(node)[1:], quoted)
+        if not quoted and SEPARATORS in self.variables.made:
+            self._with_separators(buffer, node, since)
+
+    def _separators(self, node: Node) -> str | None:
+        """The characters that may be between the words of what is not quoted; None where they are the usual ones.
+
+        Nothing is known of them where they are all that there is.
+        """
+        held = self._held(SEPARATORS, node) if SEPARATORS in self.variables.made else None
+        if held is None or (isinstance(held, Cause) and held.kind == "unset"):
+            return None
+        text = "".join(held.chars) if isinstance(held, Buffer) else ""
+        unknown = held.unknown if isinstance(held, Buffer) else ()
+        if text in _KEPT_SEPARATORS and unknown and unknown[0][2].kind != "one branch":
+            return None
+        if unknown or not isinstance(held, Buffer):
+            return _ANY_CHARACTER
+        return None if set(text) == set(BLANKS) else text + BLANKS
+
+    def _with_separators(self, buffer: Buffer, node: Node, since: int) -> None:
+        """Take back what an expansion gave, where it is not known which words that is."""
+        separators = self._separators(node)
+        given = buffer.chars[since:]
+        if separators is None or not _holds(given, separators):
+            return
+        if any((start, end) == (since, len(buffer.chars)) for start, end, *_ in buffer.unknown):
+            return  # nothing of it is known
+        options = "".join(given).lstrip().startswith("-")
+        del buffer.chars[since:], buffer.offsets[since:], buffer.splits[since:]
+        buffer.unknown = [stretch for stretch in buffer.unknown if stretch[1] <= since]
+        raw = self.tree.raw(node)
+        buffer.options = buffer.options or (options and not buffer.chars)
+        buffer.add_unknown(raw, self.tree.places(node), Cause("separators", raw), True)
+
+    def _parts_in(self, node: Node, words: Sequence[Word]) -> list[Word]:
+        """What the shell makes of words that are not quoted where a node has them."""
+        separators = self._separators(node)
+        if separators is not None and any(not word.unknown and _holds(word.text, separators) for word in words):
+            raw = self.tree.raw(node)
+            return [Word(raw, self.tree.span(node), Cause("separators", raw), True, options=are_options(list(words)))]
+        return [part for word in words for part in _parts_of(word)]
 
     def _output(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         """What a command prints, which is known of a here-document alone."""
@@ -461,7 +516,8 @@ class WordReader:
     def _variable(self, buffer: Buffer, node: Node, name: str, quoted: bool) -> None:
         value = self._held(name, node)
         if isinstance(value, list) and is_argument(name):
-            value = _in_one(value) or Cause("contained argument")
+            joined = _in_one(value) if self._separators(node) is None else None
+            value = joined or Cause("contained argument")
         if isinstance(value, list):  # the first element
             if not value or value[0].maybe_many or value[0].unknown or len(value[0].offsets) != len(value[0].text):
                 value = Cause("array", name)
@@ -555,6 +611,11 @@ class WordReader:
         if name in self.variables.made or is_argument(name):
             return Cause("contained", name)
         return self.tree.text.unset(name or raw)
+
+
+def _holds(chars: Iterable[str], separators: str) -> bool:
+    """Whether there may be several words; any character may be between them where no separator is known."""
+    return any(char in separators for char in chars) if separators else any(True for _ in chars)
 
 
 def _are_options(values: Sequence[str]) -> bool:

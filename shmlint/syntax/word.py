@@ -40,7 +40,7 @@ _TALK = (
 
 CauseKind = Literal[
     "unset", "array", "contained", "tested", "one branch", "several ways", "many ways", "between calls",
-    "recursion", "elsewhere", "set around", "command",
+    "recursion", "elsewhere", "set around", "command", "separators",
     "argument", "argument of command", "argument of function", "argument in many ways", "argument between calls",
     "shifted", "contained argument",
     "placeholder", "named placeholder", "unset placeholder", "expression", "substitution", "ellipsis", "host",
@@ -61,6 +61,7 @@ _SENTENCES: Mapping[CauseKind, str] = {
     "elsewhere": "variable {name} is set from elsewhere",
     "set around": "variable {name} is set in the text and around it",
     "command": "`{name}` may set it",
+    "separators": "IFS is set, which decides what words `{name}` becomes",
     "argument": "argument {name} is not known",
     "argument of command": "argument {name} of the command is not known here",
     "argument of function": "argument {name} of the function is not known here",

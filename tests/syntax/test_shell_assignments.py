@@ -28,6 +28,9 @@ from tests.table import table
         ("A=", "${A:-x}", "x"),
         ("", "${A:-${B:-x}}", "x"),
         ("A=b; A=c", "$A", "c"),
+        # A shell of its own keeps what it sets to itself.
+        ("A=b; (A=c)", "$A", "b"), ("A=b; x=$(A=c; y)", "$A", "b"), ("A=b; f() { A=c; }; x=$(f)", "$A", "b"),
+        ("A=b; x < <(A=c)", "$A", "b"), ("A=b; (unset A; read A)", "$A", "b"),
         ("A=b; x && A=c && y", "z", "z"),
         ("# A=b\nA=c", "$A", "c"),
         *((f"A=b; {command}", "$A", "b") for command in (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shmlint.model.source import Source
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import whole
-from tests.syntax.scripts import read, words
+from tests.syntax.scripts import dockers, read, words
 from tests.table import table
 
 
@@ -149,3 +149,33 @@ def test_variables_that_double_end_soon() -> None:
     doubling = "".join(f'A{i + 1}="$A{i} $A{i}"\n' for i in range(60))
     (command,) = read(f"A0='--gpus all'\n{doubling}docker run $A60 a\n")
     assert any(word.unknown for word in command.words)
+
+
+@table(
+    ("before", "use", "expected"),
+    [
+        ("A=--rm,-d\nIFS=,", "$A", "$A?*"), ("A='--rm -d'\nIFS=$'\\n\\t'", "$A", "$A?*"),
+        ("A='--rm -d'\nIFS=", "$A", "$A?*"),
+        ("A=--rm\nIFS=$1", "$A", "$A?*"), ("IFS=:", "${A:-a:b}", "${A:-a:b}?*"), ("A=a:b\nIFS=:", "-v$A", "-v$A?"),
+        ("A=(-v a:b)\nIFS=:", "${A[@]}", "${A[@]}?*"), ("A=(-v a:b)\nIFS=:", "${A[1]}", "${A[1]}?*"),
+        ("A='-v a'\nIFS=:", "${A[@]}", "${A[@]}?*~"), ("x && IFS=,\nA=--rm,-d", "$A", "$A?*"),
+        ("f() { IFS=,; }\nf\nA=--rm,-d", "$A", "$A?*"), ("A='--rm -d'\nfor i in 1; do IFS=,; done", "$A", "$A?*"),
+        ("O=$IFS\nIFS=,\nO=x\nIFS=$O\nA='--rm -d'", "$A", "$A?*"),
+        # Where no separator is in it, it is one word.
+        ("A=--shm-size=8g\nIFS=$'\\n\\t'", "$A", "--shm-size=8g"), ("A=--rm\nIFS=,", "$A", "--rm"),
+        ("A='--rm,-d x'\nIFS=,", '"$A"', "--rm,-d x"), ("A=(-v 'a,b c')\nIFS=,", '"${A[@]}"', "-v a,b c"),
+        # Other commands and shells have their own, and the usual ones may be put back.
+        ("while IFS=, read -r l; do :; done < x\nIFS=: read -r B < y\nA='--rm -d'", "$A", "--rm -d"),
+        ("B=$(IFS=,; echo \"${X[*]}\")\n(IFS=,; x)\nA='--rm -d'", "$A", "--rm -d"),
+        ("f() { local IFS=,; x; }\nf\nA='--rm -d'", "$A", "--rm -d"),
+        ("f() { IFS=,; }\nB=$(f)\nA='--rm -d'", "$A", "--rm -d"),
+        ("O=$IFS; IFS=,; x; IFS=$O; A='--rm -d'", "$A", "--rm -d"), ("IFS=,; unset IFS; A='--rm -d'", "$A", "--rm -d"),
+        ("IFS=,; IFS=$' \\t\\n'; A='--rm -d'", "$A", "--rm -d"), ("A='--rm -d'\nbash -c 'IFS=,'", "$A", "--rm -d"),
+    ],
+)  # fmt: skip
+def test_words_end_where_the_separators_say(before: str, use: str, expected: str) -> None:
+    assert dockers(f"{before}\ndocker run {use} img\n")[-1] == f"docker run {expected} img"
+
+
+def test_arguments_in_one_word_have_the_separator_between() -> None:
+    assert dockers('IFS=,\nf() { docker run "$*" img; }\nf a b\n')[-1] == "docker run $*?* img"
