@@ -285,6 +285,8 @@ class _CommandReader:
         """Whether the text is of words that have been read before."""
         self.variables = variables.inside(tree.text.unset)
         self.variables.for_options |= tree.text.for_options
+        if tree.text.splitting != "blanks":
+            self.variables.splitting = tree.text.splitting
         for name, value in tree.text.perhaps:
             self.variables.note_perhaps(name, value)
         self.words = WordReader(tree, self.variables)
@@ -625,7 +627,7 @@ class _CommandReader:
         if node.type == "string":
             if mentions_engine(written := self.tree.raw(node)) and " " in written:
                 return  # its commands are read where they are
-        elif self.tree.raw(node.parent).startswith("eval") if node.parent is not None else True:
+        elif node.parent is None or (self.tree.raw(node.parent).startswith("eval") and self.words.splits(quoted=False)):
             return  # eval's unquoted words are its own
         buffer = Buffer()
         self.words.add(buffer, node, quoted=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
 
 from shmlint.model.launch import ENGINE_VARIABLES, ENGINES
 from shmlint.model.record import NamedTuple
@@ -74,6 +75,10 @@ def not_set(name: str) -> Cause:
     return Cause("unset", name)
 
 
+Splitting = Literal["blanks", "none", "options"]
+"""Words at their blanks; one word, and one for each element of an array, as zsh has it; whichever its options say."""
+
+
 class ShellText(NamedTuple):
     """``text`` is what a shell would read; character ``i`` of it is at ``offsets[i]``."""
 
@@ -89,6 +94,8 @@ class ShellText(NamedTuple):
     """Why a variable that nothing sets is not known, by its name; some mean something that is not a variable."""
     for_options: frozenset[str] = frozenset()
     """Variables that stand for options which are not known."""
+    splitting: Splitting = "blanks"
+    """What the shell makes of variables that are not quoted."""
     perhaps: tuple[tuple[str, str], ...] = ()
     """Variables and what each may hold, if anything; one that may hold several things is in several pairs."""
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
-from shmlint.syntax.shell_text import holds_one, not_set
+from shmlint.syntax.shell_text import Splitting, holds_one, not_set
 from shmlint.syntax.word import Cause, Word
 
 T = TypeVar("T")
@@ -170,6 +170,8 @@ class Variables:
         """Variables of a text that both the shell around it and its own set."""
         self.for_options: set[str] = set()
         """Variables that something around the text sets to options; their values are not known in it."""
+        self.splitting: Splitting = "blanks"
+        """What the shell makes of variables that are not quoted."""
         self.sourced = False
         """Whether a file is sourced that may define functions."""
         self.own_arguments = False
@@ -211,6 +213,7 @@ class Variables:
         inner.for_options = set(self.for_options)
         inner.own_arguments = self.own_arguments
         inner.sourced = self.sourced
+        inner.splitting = self.splitting
         inner.only = self.only  # the same one: values of the text around are asked for from inside
         return inner
 
@@ -220,6 +223,7 @@ class Variables:
         What may set any variable may export it too.
         """
         self.sourced = False
+        self.splitting = "blanks"
         for name, made in list(self.made.items()):
             if name not in exported and name != ANY:
                 self.made[name] = [one for one in made if one.at < 0]  # of the environment around the text

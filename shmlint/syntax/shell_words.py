@@ -193,6 +193,8 @@ class WordReader:
         part = _SOME_ELEMENTS.fullmatch(raw)
         if part is not None and (not quoted or len(node.named_children) == 1):
             return self._elements(node, part, quoted)
+        if self.variables.splitting != "blanks" and not quoted and (named := _VARIABLE.fullmatch(raw)) is not None:
+            return self._zsh_array(node, named[1])
         prefixed = _PREFIXED.fullmatch(raw)
         if prefixed is not None and quoted:
             return self._prefixed(node, prefixed[1], prefixed[2])
@@ -207,15 +209,27 @@ class WordReader:
             kept = quoted or found[3]  # there are quotation marks inside: ${NAME[@]+"${NAME[@]}"}
             return value if kept else self._parts_in(node, value)
         if isinstance(value, Buffer):
-            if not quoted and self._separators(node) is not None:
+            if not quoted and (self._separators(node) is not None or self.variables.splitting == "none"):
                 return None
             return self._split(value, self.tree.span(node))
         return [Word(self.tree.raw(node), self.tree.span(node), value, True)]
+
+    def _zsh_array(self, node: Node, name: str) -> list[Word] | None:
+        """The words of ``$NAME``, which is all of an array in zsh; None where the variable is none."""
+        value = self._held(name, node)
+        if not isinstance(value, list) or is_argument(name):
+            return None
+        if self.variables.splitting == "options" and len(value) > 1:
+            raw = self.tree.raw(node)
+            return [Word(raw, self.tree.span(node), self._unsure(raw), True, options=are_options(value))]
+        return self._parts_in(node, value)
 
     def _elements(self, node: Node, part: re.Match[str], quoted: bool) -> list[Word] | None:
         """Some of the words of an array; None where they are not known. None of them is where it can be edited."""
         value = self._held(part[1], node)
         if not isinstance(value, list) or any(word.maybe_many for word in value):
+            return None
+        if self.variables.splitting != "blanks":  # zsh counts from 1, if its options do not say otherwise
             return None
         if any(word.text.startswith("[") for word in value):
             value = [word for word in value if part["one"] and word.text.startswith(f"[{part['one']}]=")][-1:]
@@ -341,14 +355,16 @@ class WordReader:
             self._expansion(buffer, node, quoted)
         else:
             self._variable(buffer, node, self.tree.raw(node)[1:], quoted)
-        if not quoted and SEPARATORS in self.variables.made:
+        if not quoted and (SEPARATORS in self.variables.made or self.variables.splitting == "options"):
             self._with_separators(buffer, node, since)
 
     def _separators(self, node: Node) -> str | None:
         """The characters that may be between the words of what is not quoted; None where they are the usual ones.
 
-        Nothing is known of them where they are all that there is.
+        Any character may be one where none is known.
         """
+        if self.variables.splitting != "blanks":
+            return BLANKS if self.variables.splitting == "options" else None
         held = self._held(SEPARATORS, node) if SEPARATORS in self.variables.made else None
         if held is None or (isinstance(held, Cause) and held.kind == "unset"):
             return None
@@ -373,14 +389,20 @@ class WordReader:
         buffer.unknown = [stretch for stretch in buffer.unknown if stretch[1] <= since]
         raw = self.tree.raw(node)
         buffer.options = buffer.options or (options and not buffer.chars)
-        buffer.add_unknown(raw, self.tree.places(node), Cause("separators", raw), True)
+        buffer.add_unknown(raw, self.tree.places(node), self._unsure(raw), True)
+
+    def _unsure(self, raw: str) -> Cause:
+        """Why it is not known what words an expansion becomes."""
+        return Cause("separators" if self.variables.splitting == "blanks" else "shell options", raw)
 
     def _parts_in(self, node: Node, words: Sequence[Word]) -> list[Word]:
         """What the shell makes of words that are not quoted where a node has them."""
         separators = self._separators(node)
         if separators is not None and any(not word.unknown and _holds(word.text, separators) for word in words):
             raw = self.tree.raw(node)
-            return [Word(raw, self.tree.span(node), Cause("separators", raw), True, options=are_options(list(words)))]
+            return [Word(raw, self.tree.span(node), self._unsure(raw), True, options=are_options(list(words)))]
+        if self.variables.splitting == "none":
+            return [word for word in words if word.text or word.unknown]
         return [part for word in words for part in _parts_of(word)]
 
     def _output(self, buffer: Buffer, node: Node, quoted: bool) -> None:
@@ -518,6 +540,8 @@ class WordReader:
         if isinstance(value, list) and is_argument(name):
             joined = _in_one(value) if self._separators(node) is None else None
             value = joined or Cause("contained argument")
+        if self.variables.splitting != "blanks":
+            value = self._in_zsh(node, name, value)
         if isinstance(value, list):  # the first element
             if not value or value[0].maybe_many or value[0].unknown or len(value[0].offsets) != len(value[0].text):
                 value = Cause("array", name)
@@ -530,7 +554,20 @@ class WordReader:
             buffer.add_unknown(self.tree.raw(node), self.tree.places(node), value, many)
             buffer.options = buffer.options or (whole and self.variables.holds_options(name))
         else:
-            buffer.extend(value, splits=not quoted)
+            buffer.extend(value, splits=self.splits(quoted=quoted))
+
+    def _in_zsh(self, node: Node, name: str, value: State) -> State:
+        """What zsh puts in for a variable in a text: all of an array, and a part of it for ``$NAME[1]``."""
+        end = self.tree.char(node.end_byte)
+        if node.type == "simple_expansion" and self.tree.text.text[end : end + 1] == "[":
+            return Cause("index", f"{self.tree.raw(node)}[")
+        if not isinstance(value, list):
+            return value
+        return (_in_one(value) if self.variables.splitting == "none" else None) or Cause("array", name)
+
+    def splits(self, *, quoted: bool) -> bool:
+        """Whether the blanks of a value are between words."""
+        return not quoted and self.variables.splitting != "none"
 
     def _expansion(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         raw = self.tree.raw(node)
@@ -545,7 +582,7 @@ class WordReader:
         part = _SOME_ELEMENTS.fullmatch(raw)
         element = self._elements(node, part, True) if part is not None and part["one"] else None
         if element and not element[0].unknown:
-            buffer.add(element[0].text, splits=not quoted)
+            buffer.add(element[0].text, splits=self.splits(quoted=quoted))
             return
         start = _EXPANSION.match(raw)
         if start is None:
@@ -571,7 +608,7 @@ class WordReader:
         elif operator in ("+", ":+"):
             self._alternative(buffer, node, (value, behind), quoted)
         elif isinstance(value, Buffer) and (value.chars or value.unknown):
-            buffer.extend(value, splits=not quoted)
+            buffer.extend(value, splits=self.splits(quoted=quoted))
         elif isinstance(value, list):
             buffer.add_unknown(raw, self.tree.places(node), Cause("array", name), not quoted)
         elif isinstance(value, Cause) and self._may_be_set(name, node):
@@ -579,7 +616,7 @@ class WordReader:
             buffer.options = buffer.options or (options and not buffer.chars)
             buffer.add_unknown(raw, self.tree.places(node), self._because(name, raw), not quoted)
         else:
-            buffer.extend(self._joined(behind), splits=not quoted)
+            buffer.extend(self._joined(behind), splits=self.splits(quoted=quoted))
             buffer.quoted = buffer.quoted or quoted
 
     def _joined(self, nodes: Sequence[Node]) -> Buffer:
@@ -598,7 +635,7 @@ class WordReader:
         then = self._joined(behind)
         if isinstance(value, Buffer) and not value.unknown:
             if value.chars:
-                buffer.extend(then, splits=not quoted)
+                buffer.extend(then, splits=self.splits(quoted=quoted))
             return
         whole = not buffer.chars
         values = ("".join(then.chars), "") if not then.unknown else ()

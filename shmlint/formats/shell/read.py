@@ -252,4 +252,18 @@ def parts(source: Source) -> Iterator[Part]:
     """A script as one part. Placeholders in it are for a tool that makes the script of it."""
     start = len(BOM) if source.text.startswith(BOM) else 0
     text = whole(source, start, len(source.text))
+    if _is_zsh(source):
+        text = text._replace(splitting="options" if _OPTIONS_OF_ZSH.search(source.text) is not None else "none")
     yield Part(with_variables(text, PLACEHOLDER) if PLACEHOLDER.search(source.text) is not None else text)
+
+
+_ZSH = re.compile(r"#!\s*(?:/\S*/)?(?:env\s+(?:-\S+\s+)*)?zsh\b")
+_OTHER_SHELL = re.compile(r"#!.*\b(?:ba|da|k|a)?sh\b")
+_OPTIONS_OF_ZSH = re.compile(r"(?i)sh_?word_?split|ksh_?arrays|\bemulate\s|\bset(?:opt)?\s+-\w*y")
+
+
+def _is_zsh(source: Source) -> bool:
+    """Whether a script is one of zsh, by its first line or else by its name."""
+    first = source.text.removeprefix(BOM)[:200].partition("\n")[0]
+    name = os.path.basename(source.path)
+    return _ZSH.match(first) is not None or (name.endswith((".zsh", ".zshrc")) and _OTHER_SHELL.match(first) is None)

@@ -446,3 +446,39 @@ def test_a_text_that_is_shown_is_told(tmp_path: Path, name: str) -> None:
     for text in (f'{name} "docker run --gpus all {NEEDY}"\n', f"{name} docker run --gpus all {NEEDY}\n"):
         started = run(tmp_path, {"a.sh": text})
         assert ([*started.launches], [place.span.line for place in started.not_read]) == ([], [1]), text
+
+
+@table(
+    ("text", "requested", "size"),
+    [
+        ("A=(--rm --gpus all)\ndocker run $A IMG\n", True, DEFAULT),
+        ("A=(--rm --gpus all)\ndocker run ${A} IMG\n", True, DEFAULT),
+        ('A=(--gpus all)\ndocker run "${A[@]}" ${A[@]} IMG\n', True, DEFAULT),
+        ("A=('' --gpus all)\ndocker run $A IMG\n", True, DEFAULT),
+        ("A=(docker run --gpus all IMG)\n$A\n", True, DEFAULT), ("D=docker\n$D run --gpus all IMG\n", True, DEFAULT),
+        ("C='docker run --gpus all IMG'\neval $C\n", True, DEFAULT),
+        ('f() { docker run $@ IMG; }\nf --gpus all -v "a b"\n', True, DEFAULT),
+        # It counts from 1.
+        ("A=(16g 64m)\ndocker run --gpus all --shm-size=${A[1]} IMG\n", True, None),
+        ("A=(16g 64m)\ndocker run --gpus all --shm-size=$A[2] IMG\n", True, None),
+        ('A=(16g 64m)\ndocker run --gpus all --shm-size="$A[2]" IMG\n', True, None),
+        ("A=(--gpus all)\ndocker run $A[1] IMG\n", None, None),
+        # A variable stays one word, unless it is told otherwise.
+        ("A=1g\ndocker run --gpus all --shm-size $A IMG\n", True, GIB),
+        ("A='--rm -t'\ndocker run --gpus all $A IMG\n", True, None),
+        ("A='--rm --gpus all'\ndocker run ${=A} IMG\n", None, None),
+        ("A='--rm --gpus all'\ndocker run $=A IMG\n", None, None),
+        ("setopt sh_word_split\nA='--rm --gpus all'\ndocker run $A IMG\n", None, None),
+        ("emulate -L ksh\nA=(--rm --gpus all)\ndocker run $A IMG\n", None, None),
+    ],
+)  # fmt: skip
+def test_variables_of_zsh(tmp_path: Path, text: str, requested: bool | None, size: int | None) -> None:
+    text = text.replace("IMG", NEEDY)
+    for name, script in (("a.sh", f"#!/bin/zsh\n{text}"), ("b", f"#!/usr/bin/env -S zsh -f\n{text}"), ("c.zsh", text)):
+        (launch,) = run(tmp_path, {name: script}, paths=(name,)).launches
+        assert (launch.gpu.requested, launch.effective_shm().bytes) == (requested, size), name
+
+
+def test_a_script_of_another_shell_in_a_file_for_zsh(tmp_path: Path) -> None:
+    text = f"#!/bin/bash\nA='--rm --gpus all'\ndocker run $A {NEEDY}\n"
+    assert [launch.gpu.requested for launch in run(tmp_path, {"a.zsh": text}).launches] == [True]
