@@ -10,6 +10,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
@@ -90,14 +91,14 @@ def _pipeline(source: Source, places: Places) -> Pipeline:
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """The container starts of ``sh`` steps, and the containers of stages."""
-    return read_each(paths, workspace, _read)
+    return read_each(paths, workspace, partial(_read, workspace=workspace))
 
 
-def _read(source: Source) -> Reading:
+def _read(source: Source, workspace: Workspace) -> Reading:
     if not mentions_engine(source.text):
         return Reading()
     pipeline = _pipeline(source, Places())
-    reading = read_source(source, _parts(source, pipeline))
+    reading = read_source(source, _parts(source, pipeline), workspace)
     launches = sorted((*reading.launches, *_containers(pipeline)), key=lambda launch: launch.span.start)
     return reading._replace(
         launches=tuple(with_texts(launch, pipeline.places.as_written) for launch in launches),

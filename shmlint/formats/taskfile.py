@@ -50,7 +50,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 def _read(source: Source, workspace: Workspace) -> Reading:
     """Raises Unreadable where the file is not YAML."""
     places = Places()
-    reading = read_source(source, _parts(source, workspace, places))
+    reading = read_source(source, _parts(source, workspace, places), workspace)
     return reading._replace(launches=tuple(with_texts(launch, places.as_written) for launch in reading.launches))
 
 

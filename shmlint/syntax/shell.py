@@ -7,15 +7,16 @@ branch, on an argument or on another program stays unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.shell_assignments import AssignmentReader
+from shmlint.syntax.shell_calls import OtherCalls
 from shmlint.syntax.shell_conditions import Conditions, When, leaves, only_waits, when
 from shmlint.syntax.shell_output import (
     PAGE,
@@ -42,10 +43,12 @@ from shmlint.syntax.shell_text import (
 from shmlint.syntax.shell_tree import Tree, walk
 from shmlint.syntax.shell_variables import CALLS_IN_CALLS, END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
 from shmlint.syntax.shell_words import QUOTED_MARK, WordReader, some_words
-from shmlint.syntax.word import TALKERS, Word, also_runs, talks
+from shmlint.syntax.word import TALKERS, Cause, Word, also_runs, talks
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+T = TypeVar("T")
 
 _NESTING = 4
 """Commands inside quoted commands are followed this deep."""
@@ -112,6 +115,11 @@ class _Passed(NamedTuple):
     """The words in front of them: ``sudo``."""
     moved: int | None
     """How many of the first arguments it keeps for itself; None where that is not known."""
+
+    def given(self, arguments: Sequence[Word]) -> list[Word] | None:
+        """What it runs of these arguments; None where that is not known."""
+        behind = some_words(arguments, self.moved, None) if self.moved is not None else None
+        return [*self.before, *behind] if behind is not None else None
 
 
 def commands(text: ShellText, given: Variables | None = None) -> Iterator[Command]:
@@ -285,6 +293,7 @@ class _CommandReader:
         """Whether the text is of words that have been read before."""
         self.variables = variables.inside(tree.text.unset)
         self.variables.for_options |= tree.text.for_options
+        self.variables.engine_functions |= tree.text.functions
         if tree.text.splitting != "blanks":
             self.variables.splitting = tree.text.splitting
         for name, value in tree.text.perhaps:
@@ -296,6 +305,8 @@ class _CommandReader:
         """The functions that the text defines, by their places."""
         self.defined: set[str] = set()
         """Their names."""
+        self.others: OtherCalls | None = None
+        """What commands may call that they do not name."""
         self._passing: dict[str, bool] = {}
 
     def read(self) -> Iterator[Command]:
@@ -306,6 +317,7 @@ class _CommandReader:
                 if name is not None:
                     self._defined(self.tree.raw(name), node)
         assignments = AssignmentReader(self.words, self._branches())
+        self.others = assignments.others
         for node in nodes:
             assignments.note(node)
         assignments.finish()
@@ -384,14 +396,11 @@ class _CommandReader:
 
     def _seen_from(self, node: Node, calls: dict[Range, Call]) -> list[Command]:
         """The commands of a node where its function is reached by these calls."""
-        before, conditions = dict(self.variables.only), self.conditions
-        self.variables.only.update(calls)
+        conditions = self.conditions
         self.conditions = Conditions(self.words)
         try:
-            return list(self._command(node))
+            return self._with_calls(calls, lambda: list(self._command(node)))
         finally:
-            self.variables.only.clear()
-            self.variables.only.update(before)
             self.conditions = conditions
 
     def _command(self, node: Node) -> Iterator[Command]:
@@ -502,25 +511,73 @@ class _CommandReader:
         The name of a function that does something else with them is marked, because it is not a program's name.
         """
         at = next((i for i, word in enumerate(words) if not _ASSIGNED.match(word.text)), len(words))
-        if at == len(words) or words[at].unknown or words[at].text not in self.variables.functions:
-            return tuple(words)
+        name = words[at].text if at < len(words) and not words[at].unknown else ""
+        if name not in self.variables.functions:
+            other = name in self.variables.engine_functions and self.others is not None and self.others.is_sourced(node)
+            return _with_more(words, at) if other else tuple(words)
         tree = self.tree
         function = tree.function_of(node)
-        reached = self.variables.called(Call(tree.at(node), words[at].text, function=function))
+        reached = self.variables.called(Call(tree.at(node), name, function=function))
         body = next((self.bodies[place] for place in reversed(reached) if place in self.bodies), None)
         if body is None or (function is None and tree.at(node) < tree.at(body)) or function == tree.range_of(body):
             return tuple(words)
-        passed = self._passed_in(body)
-        if passed is not None:
-            given = some_words(words[at + 1 :], passed.moved, None) if passed.moved is not None else None
+        call = self.variables.call_at(name, tree.at(node)) or Call(tree.at(node), name, function=function)
+        if name in ENGINES:
+            return self._by_engine_function(words, at, body, call)
+        passed = self._passed_for(body, call)
+        if passed:
+            given = passed[0].given(words[at + 1 :])
             # Else as those of a function that is not known: `retry -n 3 docker run`.
-            return (*words[:at], *passed.before, *given) if given is not None else tuple(words)
-        return (*words[:at], words[at]._replace(text=f"{words[at].text}()"), *words[at + 1 :])
+            return (*words[:at], *given) if given is not None else tuple(words)
+        return _as_function(words, at)
 
-    def _passed_in(self, body: Node) -> _Passed | None:
-        """How a function runs its arguments; None where it does something else with them."""
+    def _by_engine_function(self, words: Sequence[Word], at: int, body: Node, call: Call) -> tuple[Word, ...]:
+        """What an engine gets by a function of its name.
+
+        Where that is not the same whatever the function decides about, it may get other options.
+        """
+        passed = self._passed_for(body, call)
+        ways = [one.given(words[at + 1 :]) for one in passed]
+        if self.tree.range_of(body) in self.variables.perhaps_defined:
+            ways.append(list(words[at:]))
+        known = [way for way in ways if way is not None]
+        same = len({tuple(map(_read_as, _from_engine(way))) for way in known}) == 1
+        plain = self._uses_of_arguments(body) == len(passed)
+        if known and same and plain and len(known) == len(ways):
+            return (*words[:at], *known[0])
+        return _with_more(words, at) if passed or self._starts_engine(body) else _as_function(words, at)
+
+    def _uses_of_arguments(self, body: Node) -> int:
+        """How many commands of a function do something with its arguments, but for those that print or move them."""
+        uses = 0
+        for node in walk(body):
+            raw = self.tree.raw(node) if node.type in ("command", "variable_assignment") else ""
+            uses += _ARGUMENT.search(raw) is not None and not raw.startswith("shift") and not _prints(raw)
+        return uses
+
+    def _starts_engine(self, body: Node) -> bool:
+        """Whether a function has a command that runs an engine, rather than to print its name."""
+        commands = (self.tree.raw(node) for node in walk(body) if node.type == "command")
+        return any(mentions_engine(raw) and not _prints(raw) for raw in commands)
+
+    def _passed_for(self, body: Node, call: Call) -> list[_Passed]:
+        """How a function runs its arguments for a call."""
+        return self._with_calls({self.tree.range_of(body): call}, partial(self._passed_in, body))
+
+    def _with_calls(self, calls: Mapping[Range, Call], read: Callable[[], T]) -> T:
+        """What is read where functions are reached by these calls alone."""
+        before = dict(self.variables.only)
+        self.variables.only.update(calls)
+        try:
+            return read()
+        finally:
+            self.variables.only.clear()
+            self.variables.only.update(before)
+
+    def _passed_in(self, body: Node) -> list[_Passed]:
+        """How a function runs its arguments; nothing where it does something else with them."""
         commands = walk(body) if _ARGUMENT.search(self.tree.raw(body)) else ()
-        return next((passed for passed in map(self._passed_on, commands) if passed is not None), None)
+        return [passed for passed in map(self._passed_on, commands) if passed is not None]
 
     def _passed_on(self, command: Node) -> _Passed | None:
         """How a command runs what its function is given; None where it does not."""
@@ -531,11 +588,16 @@ class _CommandReader:
         place, found = next(((i, found) for i, found in every if found is not None), (0, None))
         if found is None:
             return None
-        before = self.words.arguments([c for part in parts[:place] for c in (part.named_children or [part])])
-        named = {word.text for word in before}
-        if not named.isdisjoint({"run", "create"} | TALKERS - {"eval"}):
-            return None
+        parts_before = [
+            child for part in parts[:place]
+            for child in (part.named_children if part.type == "command_name" else (part,))
+        ]  # fmt: skip
         function = self.tree.function_of(command)
+        calls = {function: Call(-1, "")} if function is not None else {}
+        named = {word.text for word in self._with_calls(calls, partial(self.words.arguments, parts_before))}
+        if not named.isdisjoint({"run", "create"} | TALKERS - {"eval"}):  # whatever the call gives
+            return None
+        before = self.words.arguments(parts_before)
         moved = self.variables.moved_at(self.tree.at(command), function) if function is not None else 0
         return _Passed(before, None if moved is None else moved + int(found["first"] or 1) - 1)
 
@@ -791,7 +853,7 @@ class _EngineReader(_CommandReader):
         known = self._passing.get(name)
         if known is None:
             bodies = [body for place, body in self.bodies.items() if name in self.variables.names.get(place, ())]
-            known = self._passing[name] = any(self._passed_in(body) is not None for body in bodies)
+            known = self._passing[name] = any(self._passed_in(body) for body in bodies)
         return known
 
     def _when(self, node: Node) -> When:
@@ -804,6 +866,33 @@ class _EngineReader(_CommandReader):
 def _read_as(word: Word) -> tuple[object, ...]:
     """What a word says, wherever it is."""
     return word.text, word.unknown, word.maybe_many, word.harmless, word.options
+
+
+def _from_engine(words: Sequence[Word]) -> Sequence[Word]:
+    """The words of a command from the name of its engine on."""
+    at = next((i for i, word in enumerate(words) if word.text.rpartition("/")[2] in ENGINES), 0)
+    return words[at:]
+
+
+def _prints(raw: str) -> bool:
+    """Whether a command prints its words, by its name."""
+    name = raw.partition(" ")[0]
+    return talks(name) and name not in ENGINES
+
+
+def _as_function(words: Sequence[Word], at: int) -> tuple[Word, ...]:
+    """The words of a command whose name is that of a function, which is marked."""
+    return (*words[:at], words[at]._replace(text=f"{words[at].text}()"), *words[at + 1 :])
+
+
+def _with_more(words: Sequence[Word], at: int) -> tuple[Word, ...]:
+    """The words of a container start by a function of the engine's name, which may add options."""
+    verb = next((i for i, word in enumerate(words[: at + 3]) if i > at and word.text in ("run", "create")), None)
+    if verb is None:
+        return tuple(words)
+    name = words[at].text
+    more = Word(f"{name}()", None, Cause("function", name), True, options=True, used=words[at].span)
+    return (*words[: verb + 1], more, *words[verb + 1 :])
 
 
 def _starts(command: Command) -> bool:

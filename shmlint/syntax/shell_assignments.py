@@ -206,8 +206,8 @@ class AssignmentReader:
         if not parts:
             return
         name, rest = self.tree.raw(parts[0]), parts[1:]
-        if self.variables.functions:
-            self._calls(name, node, rest)
+        if self.variables.functions and (self.tree.raw(first) == name or name not in self.variables.functions):
+            self._calls(name, node, rest)  # `command name` starts the program of that name
         self._sets(name, node, rest)
 
     def _sets(self, name: str, node: Node, rest: Sequence[Node]) -> None:

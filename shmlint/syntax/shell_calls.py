@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_programs import may_be_function
-from shmlint.syntax.shell_text import mentions_engine
-from shmlint.syntax.shell_tree import parsed, walk
+from shmlint.syntax.shell_text import ShellText, mentions_engine
+from shmlint.syntax.shell_tree import Tree, parsed, walk
 from shmlint.syntax.shell_variables import ANY, END, Range
 from shmlint.syntax.shell_words import WordReader
 from shmlint.syntax.word import is_expansion
@@ -37,6 +37,15 @@ class Changed(NamedTuple):
     node: Node
     later: bool = False
     """It may do so at any time from there on: a trap."""
+
+
+def sourced(text: ShellText) -> list[str]:
+    """The files that a text sources, as they are written."""
+    if _MAY_SOURCE.search(text.text) is None:
+        return []
+    tree = Tree(text)
+    every = (_parts(node)[:2] for node in tree.nodes if node.type == "command")
+    return [tree.raw(parts[1]) for parts in every if len(parts) == 2 and tree.raw(parts[0]) in SOURCES]
 
 
 def sets_nothing(name: str) -> bool:
@@ -95,13 +104,13 @@ class OtherCalls:
         if "$" in name or "`" in name:
             self.computed.append((node, parts))
             return False
-        return self._is_sourced(node) and name not in self.variables.functions and may_be_function(name)
+        return self.is_sourced(node) and name not in self.variables.functions and may_be_function(name)
 
     def _plain(self, part: Node) -> str:
         raw = self.tree.raw(part)
         return raw.replace("\\", "").strip("\"'") if raw[:1] in "\"'\\" else raw
 
-    def _is_sourced(self, node: Node) -> bool:
+    def is_sourced(self, node: Node) -> bool:
         """Whether another file may have defined functions where a node is run."""
         if self.since == END:
             return False
@@ -137,7 +146,7 @@ class OtherCalls:
         names, functions = self._names(node, parts), self._functions()
         if names is None and (mentions_engine(self.tree.raw(node)) or self._is_before_program(parts)):
             names = ()
-        if self._is_sourced(node) and (names is None or any(map(may_be_function, set(names) - functions))):
+        if self.is_sourced(node) and (names is None or any(map(may_be_function, set(names) - functions))):
             return (ANY,)
         called = functions if names is None else functions.intersection(names)
         pattern = _VARIABLE.sub(".*", re.escape(self._plain(parts[0])))
@@ -181,7 +190,7 @@ class OtherCalls:
     def _set_by_text(self, node: Node, text: str) -> Iterable[str]:
         """What the functions set that a text calls."""
         words = _WORD.findall(text)
-        if self._is_sourced(node) and any(map(may_be_function, self._first_words(text))):
+        if self.is_sourced(node) and any(map(may_be_function, self._first_words(text))):
             return (ANY,)
         return self._set_by(self._functions() & set(words), node)
 

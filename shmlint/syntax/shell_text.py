@@ -96,6 +96,8 @@ class ShellText(NamedTuple):
     """Variables that stand for options which are not known."""
     splitting: Splitting = "blanks"
     """What the shell makes of variables that are not quoted."""
+    functions: frozenset[str] = frozenset()
+    """Functions with the names of engines that files define which the text sources."""
     perhaps: tuple[tuple[str, str], ...] = ()
     """Variables and what each may hold, if anything; one that may hold several things is in several pairs."""
 

@@ -172,6 +172,8 @@ class Variables:
         """Variables that something around the text sets to options; their values are not known in it."""
         self.splitting: Splitting = "blanks"
         """What the shell makes of variables that are not quoted."""
+        self.engine_functions: frozenset[str] = frozenset()
+        """Functions with the names of engines that files define which are sourced."""
         self.sourced = False
         """Whether a file is sourced that may define functions."""
         self.own_arguments = False
@@ -213,6 +215,7 @@ class Variables:
         inner.for_options = set(self.for_options)
         inner.own_arguments = self.own_arguments
         inner.sourced = self.sourced
+        inner.engine_functions = self.engine_functions
         inner.splitting = self.splitting
         inner.only = self.only  # the same one: values of the text around are asked for from inside
         return inner
@@ -223,6 +226,7 @@ class Variables:
         What may set any variable may export it too.
         """
         self.sourced = False
+        self.engine_functions = frozenset()
         self.splitting = "blanks"
         for name, made in list(self.made.items()):
             if name not in exported and name != ANY:
@@ -392,6 +396,10 @@ class Variables:
             found |= new
             waiting += new
         return found
+
+    def call_at(self, name: str, at: int) -> Call | None:
+        """The call of a function at a place."""
+        return next((call for call in self.by_name.get(name, ()) if call.at == at), None)
 
     def is_read(self, function: Range) -> bool:
         """Whether all calls of a function are read: none is made by another program, or by a name that is computed."""

@@ -41,7 +41,7 @@ _TALK = (
 CauseKind = Literal[
     "unset", "array", "contained", "tested", "one branch", "several ways", "many ways", "between calls",
     "recursion", "elsewhere", "set around", "command", "separators",
-    "shell options", "index",
+    "shell options", "index", "function",
     "argument", "argument of command", "argument of function", "argument in many ways", "argument between calls",
     "shifted", "contained argument",
     "placeholder", "named placeholder", "unset placeholder", "expression", "substitution", "ellipsis", "host",
@@ -63,6 +63,7 @@ _SENTENCES: Mapping[CauseKind, str] = {
     "set around": "variable {name} is set in the text and around it",
     "command": "`{name}` may set it",
     "shell options": "options of the shell decide what words `{name}` becomes",
+    "function": "`{name}` is a function here, which may add options",
     "index": "`{name}` is a part of an array of zsh",
     "separators": "IFS is set, which decides what words `{name}` becomes",
     "argument": "argument {name} is not known",

@@ -24,6 +24,7 @@ from shmlint.formats.expressions import of_environment, shell_text, with_express
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_part
 from shmlint.formats.shell.run import read_launch
+from shmlint.formats.shell.sourced import with_sourced
 from shmlint.model.launch import Launch, ReadOnly
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.record import NamedTuple
@@ -53,16 +54,18 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     try:
         documents = read_documents(source.path, workspace)
         outside = set_outside(documents, workspace, _top(source.path))
-        reading = joined(map(_reading, _walk(documents, source, mentions_engine, outside)))
+        found = _walk(documents, source, mentions_engine, outside)
+        reading = joined(_reading(one, source, workspace) for one in found)
     except Unreadable as error:
         template = template_documents(source)
         if template is None:
             reading = Reading(tuple(single_commands(source)), (error.problem,))
         else:
-            reading = joined(map(_reading, _walk(template, source, mentions_engine)))
+            found = _walk(template, source, mentions_engine)
+            reading = joined(_reading(one, source, workspace) for one in found)
     written = written_in(source)
-    found = (with_expressions(launch, written) for launch in reading.launches)
-    launches = sorted(found, key=lambda launch: launch.span.start)
+    expressed = (with_expressions(launch, written) for launch in reading.launches)
+    launches = sorted(expressed, key=lambda launch: launch.span.start)
     not_read = sorted(reading.not_read, key=lambda place: place.span.start)
     return reading._replace(launches=tuple(launches), not_read=tuple(not_read))
 
@@ -78,8 +81,10 @@ class _Script(NamedTuple):
     directory: str
 
 
-def _reading(found: Reading | _Script) -> Reading:
-    return found if isinstance(found, Reading) else read_part(found.part, found.directory)
+def _reading(found: Reading | _Script, source: Source, workspace: Workspace) -> Reading:
+    if isinstance(found, Reading):
+        return found
+    return read_part(with_sourced(found.part, source, workspace), found.directory)
 
 
 class _Place(NamedTuple):

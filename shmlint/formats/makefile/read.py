@@ -27,7 +27,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 
 def _read(source: Source, workspace: Workspace) -> Reading:
-    reading = read_source(source, parts(source, workspace))
+    reading = read_source(source, parts(source, workspace), workspace)
     if is_justfile(source.path):
         return reading
     stray = outside_commands(source, reading, "it is not in a recipe")

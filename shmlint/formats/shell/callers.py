@@ -159,12 +159,24 @@ def _environment(caller: Source, workspace: Workspace, script: str) -> set[str]:
 def _candidates(source: Source, workspace: Workspace) -> Iterator[Source]:
     """The files of the directories around a script that name it."""
     own, script = normal(source.path), os.path.basename(source.path)
-    directory = os.path.dirname(own)
-    root = workspace.root(source.path)
-    for _ in range(_LEVELS):
-        for caller in workspace.once(_CANDIDATES, directory, partial(_in_directory, directory)).naming(script):
+    for callers in _around(source, workspace):
+        for caller in callers.naming(script):
             if caller.path != own and workspace.inside(caller.path, own):
                 yield caller
+
+
+def scripts_around(source: Source, workspace: Workspace) -> Iterator[Source]:
+    """The scripts, makefiles and pipelines of the directories around a file."""
+    for callers in _around(source, workspace):
+        yield from (file for file in callers.sources if workspace.inside(file.path, source.path))
+
+
+def _around(source: Source, workspace: Workspace) -> Iterator[_Callers]:
+    """The files of the directories around one, from the innermost on."""
+    directory = os.path.dirname(normal(source.path))
+    root = workspace.root(source.path)
+    for _ in range(_LEVELS):
+        yield workspace.once(_CANDIDATES, directory, partial(_in_directory, directory))
         if directory in ("", "/") or os.path.basename(directory) == "..":
             return
         if root is not None and os.path.realpath(workspace.on_disk(directory)) == root:

@@ -16,6 +16,7 @@ from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.callers import given_by_callers
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.run import read_launch, tied, within
+from shmlint.formats.shell.sourced import with_sourced
 from shmlint.formats.template import unnamed
 from shmlint.model.launch import BINARIES, ENGINES, Launch
 from shmlint.model.reading import NotRead, Reading, joined
@@ -45,7 +46,7 @@ def _read_script(source: Source, workspace: Workspace) -> Reading:
         return template
     given = given_by_callers(source, workspace)
     script = list(parts(source))
-    reading = read_source(source, (part._replace(given=given) for part in script))
+    reading = read_source(source, (part._replace(given=given) for part in script), workspace)
     written = written_in(source)
     launches = [with_expressions(launch, written) for launch in reading.launches]
     if "services:" not in source.text:
@@ -59,13 +60,18 @@ def _read_script(source: Source, workspace: Workspace) -> Reading:
 
 def read_parts(paths: Sequence[str], workspace: Workspace, parts_of: Parts) -> Reading:
     """The ``docker run`` commands in the parts of files."""
-    return read_each(paths, workspace, lambda source: read_source(source, parts_of(source)))
+    return read_each(paths, workspace, lambda source: read_source(source, parts_of(source), workspace))
 
 
-def read_source(source: Source, of_source: Iterable[Part]) -> Reading:
-    """What the parts of a file start and build; they are not looked at where the file names no engine."""
+def read_source(source: Source, of_source: Iterable[Part], workspace: Workspace | None = None) -> Reading:
+    """What the parts of a file start and build; they are not looked at where the file names no engine.
+
+    The files that they source are looked for in a ``workspace``.
+    """
     if not _may_start(source.text):
         return Reading()
+    if workspace is not None:
+        of_source = (with_sourced(part, source, workspace) for part in of_source)
     reading = joined(read_part(part, os.path.dirname(source.path)) for part in of_source)
     return reading._replace(launches=tuple(tied(list(reading.launches))))
 

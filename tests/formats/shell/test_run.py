@@ -482,3 +482,36 @@ def test_variables_of_zsh(tmp_path: Path, text: str, requested: bool | None, siz
 def test_a_script_of_another_shell_in_a_file_for_zsh(tmp_path: Path) -> None:
     text = f"#!/bin/bash\nA='--rm --gpus all'\ndocker run $A {NEEDY}\n"
     assert [launch.gpu.requested for launch in run(tmp_path, {"a.zsh": text}).launches] == [True]
+
+
+RUN = f"docker run --gpus all {NEEDY}\n"
+
+
+@table(
+    ("function", "decided_by", "size"),
+    [
+        ('docker() { local sub=$1; shift; command docker "$sub" --log-opt max-size=10m "$@"; }', "default", DEFAULT),
+        ('docker() { local sub="$1"; shift; sudo docker $sub --shm-size=16g "$@"; }', "shm_size", 16 * GIB),
+        ('docker() { /usr/bin/docker "${1}" --shm-size=16g "${@:2}"; }', "shm_size", 16 * GIB),
+        ('docker() { echo "+ docker $*"; command docker "$@"; }', "default", DEFAULT),
+        ('docker() { if x; then sudo docker "$@"; else command docker "$@"; fi; }', "default", DEFAULT),
+        # What the function decides about may be options.
+        ('docker() { case $1 in run) shift; command docker run -d "$@";; *) sudo docker "$@";; esac; }', "unknown",
+         None),
+        ('docker() { local c=$1; shift; [ $c = x ] || set -- --rm "$@"; command docker $c "$@"; }', "unknown", None),
+        ('docker() { local a=("$@"); x; command docker "${a[@]}"; }', "unknown", None),
+        ('docker() { if x; then sudo docker "$1" --rm "${@:2}"; else command docker "$@"; fi; }', "unknown", None),
+        ('x && docker() { command docker "$1" --shm-size=16g "${@:2}"; }', "unknown", None),
+    ],
+)  # fmt: skip
+def test_a_function_of_an_engines_name(function: str, decided_by: str, size: int | None) -> None:
+    for use in (RUN, f"main() {{ {RUN}}}\nmain\n"):
+        effective = read(f"{function}\n{use}")[-1].effective_shm()
+        assert (effective.decided_by, effective.bytes) == (decided_by, size)
+    assert read(f"{function}\ncommand {RUN}")[-1].effective_shm().bytes == DEFAULT
+    assert read(f"{RUN}{function}\n")[0].effective_shm().bytes == DEFAULT
+
+
+def test_a_function_of_an_engines_name_that_starts_nothing_is_told(tmp_path: Path) -> None:
+    started = run(tmp_path, {"a.sh": f"docker() {{ true; }}\n{RUN}"})
+    assert ([*started.launches], [place.span.line for place in started.not_read]) == ([], [2])
