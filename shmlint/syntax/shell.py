@@ -416,12 +416,14 @@ class _CommandReader:
                 parts += child.named_children
             elif child.is_named or child.type in ("=", "==", "=~", "!="):
                 parts.append(child)
+        behind = self.tree.behind(node)
+        parts += behind
         words += self.words.arguments(parts)
         if not words:
             return
-        words += self._last_dash(node)
+        words += () if behind else self._last_dash(node)
         first = next(c for c in node.children if c.type != "variable_assignment" or not self.tree.is_separate(c, node))
-        span = self.tree.span(first, node) or self.tree.text.home
+        span = self.tree.span(first, behind[-1] if behind else node) or self.tree.text.home
         if not self.joined and self.depth < _NESTING and _is_read_again(words):
             yield from self._again(node, words, span)
             return
@@ -466,7 +468,7 @@ class _CommandReader:
         outputs = [one for one in self._redirects(node) if one.type == "file_redirect" and not self._is_input(one)]
         if len(outputs) != 1 or self.tree.raw(outputs[0]).startswith(">>"):
             return ""  # it may have had another text before
-        words = self.words.read(*outputs[0].named_children[-1:])
+        words = self.words.read(*_file_of(outputs[0]))
         return words[0].text if len(words) == 1 and not words[0].unknown else ""
 
     def _reads(self, node: Node) -> str:
@@ -478,7 +480,7 @@ class _CommandReader:
             named = parts[1:] if len(parts) == 2 and self.tree.raw(parts[0]) == "cat" else ()
         else:
             one = inputs[0] if len(inputs) == 1 and inputs[0].type == "file_redirect" else None
-            named = one.named_children[-1:] if one is not None else ()
+            named = _file_of(one) if one is not None else ()
         words = self.words.read(*named) if named else ()
         return words[0].text if len(words) == 1 and not words[0].maybe_many else ""
 
@@ -625,9 +627,10 @@ class _CommandReader:
             return
         if (name in TALKERS and name != "trap") or (name.startswith(("log", "print")) and not also_runs(name)):
             return
-        if name not in _READERS and not mentions_engine(self.tree.raw(node)):
+        children = [*node.named_children, *self.tree.behind(node)]
+        if name not in _READERS and not any(mentions_engine(self.tree.raw(child)) for child in children):
             return
-        for child in map(self._value, node.named_children):
+        for child in map(self._value, children):
             if name in _READERS and child.type in ("string", "simple_expansion", "expansion"):
                 yield from self._held(child)
             if child.type == "concatenation" and STARTS.search(self.tree.raw(child)[1:]):
@@ -835,7 +838,7 @@ class _EngineReader(_CommandReader):
         yield from (c for c in kept if not any(c.span.start <= place < c.span.end for place in places))
 
     def _is_read(self, node: Node) -> bool:
-        raw = self.tree.raw(node)
+        raw = " ".join(map(self.tree.raw, (node, *self.tree.behind(node))))
         name = next(iter(raw.split(None, 1)), "")
         if name in _PRINTING and name not in self.defined and not holds_one(raw, _JOINING):
             prints_start = name in PRINTERS and ("$" in raw or STARTS.search(raw) is not None)
@@ -866,6 +869,11 @@ class _EngineReader(_CommandReader):
 def _read_as(word: Word) -> tuple[object, ...]:
     """What a word says, wherever it is."""
     return word.text, word.unknown, word.maybe_many, word.harmless, word.options
+
+
+def _file_of(redirect: Node) -> list[Node]:
+    """The file of a redirection; words of the command may be behind it."""
+    return redirect.children_by_field_name("destination")[:1]
 
 
 def _from_engine(words: Sequence[Word]) -> Sequence[Word]:

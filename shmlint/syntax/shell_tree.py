@@ -100,6 +100,37 @@ def comments(text: str) -> set[int]:
     return {start if offsets is None else offsets[start] for start in starts}
 
 
+_LAST_OF = frozenset({"pipeline", "list", "negated_command"})
+"""What a redirection is behind as a whole, though it is one of the last command in it."""
+_WORDS = frozenset(
+    {"word", "number", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "expansion",
+     "simple_expansion", "command_substitution", "arithmetic_expansion", "brace_expression", "process_substitution"}
+)  # fmt: skip
+"""What a word of a command may be."""
+
+
+def _words_behind(redirect: Node) -> tuple[list[Node], bool]:
+    """The words behind the file or the mark of a redirection, and whether it holds nothing but these."""
+    found: list[Node] = []
+    to_come = redirect.type == "file_redirect"
+    for child in redirect.named_children:
+        if child.type == "ERROR":
+            return found, False
+        if child.type == "file_redirect":
+            words, whole = _words_behind(child)
+            found += words
+            if not whole:
+                return found, False
+        elif child.type in _WORDS and to_come:
+            to_come = False
+        elif child.type in _WORDS and redirect.type != "herestring_redirect":
+            found.append(child)
+    return found, True
+
+
+_CLOSED = re.compile(r"([<>])&-(?=[ \t]+[^\s|&;()<>])")
+
+
 _ALL_EXPORTED = r"\s([-+])(?:\w*a\w*|\w*o\s+allexport)(?=\s|$)"
 
 
@@ -146,6 +177,8 @@ class Tree:
         After ``a | b | c`` the grammar reads the first command of the next line as words of the last one, if ``||`` or
         ``&&`` is behind it. Such line ends are read as the ``;`` that they mean.
         """
+        if ">&-" in text or "<&-" in text:  # the grammar ends a command behind one that is closed
+            text = _CLOSED.sub(r"\1&1", text)
         text, root = _ending_tests(text)
         self._note(root)
         commands = _ids(_COMMAND)
@@ -234,6 +267,21 @@ class Tree:
 
     def offsets(self, start: int, end: int) -> Sequence[int]:
         return self.text.offsets[start:end]
+
+    def behind(self, command: Node) -> list[Node]:
+        """The words of a command that stand behind its redirections, which the grammar takes for parts of those."""
+        node, around = command, self.parents.get(command.id)
+        while around is not None and around.type in _LAST_OF and around.named_children[-1].id == node.id:
+            node, around = around, self.parents.get(around.id)
+        if around is None or around.type != "redirected_statement" or around.named_children[0].id != node.id:
+            return []
+        found: list[Node] = []
+        for redirect in around.named_children[1:]:
+            words, whole = _words_behind(redirect)
+            found += words
+            if not whole:
+                break
+        return found
 
     def is_separate(self, node: Node, command: Node) -> bool:
         """Whether an assignment is none of a command, which the grammar takes for one with it.

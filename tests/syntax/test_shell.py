@@ -115,6 +115,27 @@ def test_an_unquoted_here_document_and_a_quoted_text_lose_one_level_of_escapes()
     assert dockers('sh -c "docker run -e A=\\"x y\\" a"') == ["docker run -e A=x y a"]
 
 
+@table(
+    "text",
+    [
+        "docker run > log 2>&1 --rm a x\n", "docker run --rm a 2>/dev/null x < in\n", "docker >log run --rm a x\n",
+        "docker run --rm &> log a x | tee y\n", "y | docker run --rm &>> log a x\n", "docker run --rm 2>&- a x\n",
+        "docker run --rm <<E a x\nin\nE\n", "docker run --rm <<E > log 2>&1 a x\nin\nE\n",
+        "docker run --rm <<< in a x\n", "y && docker run > log --rm a x\n",
+        "if docker run --rm > log a x; then y; fi\n", "(docker run > >(tee log) --rm a x) &\n",
+        "! docker run 2>&1 --rm a x\n",
+        "bash 2>log -c 'docker run --rm a x'\n",
+    ],
+)  # fmt: skip
+def test_words_behind_a_redirection_are_those_of_its_command(text: str) -> None:
+    assert dockers(text) == ["docker run --rm a x"]
+
+
+def test_what_is_behind_a_pipe_or_an_operator_is_another_command() -> None:
+    assert dockers("docker run a <<E || docker run b > x c\nE\n") == ["docker run a", "docker run b c"]
+    assert dockers("docker run a > x | y z\ndocker run b\n") == ["docker run a", "docker run b"]
+
+
 def deep(opening: str, closing: str, levels: int) -> str:
     return "docker run " + opening * levels + "a" + closing * levels
 

@@ -57,7 +57,7 @@ def _read(run: RunCommand, docker: DockerCommand | None, binary: Word | None) ->
 def _first_span(run: RunCommand) -> Span | None:
     """Where something is that an option without a place of its own can point at."""
     words = (run.image, *run.command, *(option.word for option in run.options))
-    return next((word.span for word in words if word is not None and word.span), None)
+    return next((place for word in words if word is not None and (place := word.span or word.used)), None)
 
 
 def _caller_names(assignment: Word, place: Span) -> Value[str]:
