@@ -804,7 +804,11 @@ class _CommandReader:
 
 _TEXT = r"\$\([ \t]*cat[ \t]*<<-?[ \t]*\\?[\"']?\w+[\"']?[ \t]*\n\s*"
 """Where the text begins that a variable gets of ``$(cat <<EOF``."""
-_HELD_START = rf"\w+\+?=\(?[\"']?(?:{_TEXT})?(?:(?:sudo|exec|time|\w+=\S*|\$\{{?\w+\}}?)\s+)*{STARTS.pattern}"
+_BEGINS_START = rf"(?:{_TEXT})?(?:(?:sudo|exec|time|\w+=\S*|\$\{{?\w+\}}?)\s+)*{STARTS.pattern}"
+_HELD_START = rf"\w+(?:\[[^]\n]*\])?\+?=\(?[\"']?{_BEGINS_START}"
+_ELEMENT_START = rf"(?:\[[^]\n]*\]\+?=)?[\"']{_BEGINS_START}"
+"""An element of an array that is a container start as a whole."""
+_ELEMENT_KEY = re.compile(r"^(?:\w+(?:\[[^]\n]*\])?|\[[^]\n]*\])\+?=")
 
 
 class _EngineReader(_CommandReader):
@@ -815,10 +819,7 @@ class _EngineReader(_CommandReader):
 
         ``set -- docker run …`` is read as one where no command is known to run the arguments.
         """
-        held = [
-            node for node in self.tree.nodes if node.type == "variable_assignment"
-            and mentions_engine(raw := self.tree.raw(node)) and re.match(_HELD_START, raw)
-        ] if self.depth == 0 else []  # fmt: skip
+        held = [*self._held_starts(), *self._held_documents()] if self.depth == 0 else []
         places: set[int] = set()
         run: set[str] = set()
         kept: list[Command] = []
@@ -829,13 +830,59 @@ class _EngineReader(_CommandReader):
             alone = (word for word in command.words if word.offsets and " " not in word.text)
             places.update(word.offsets[0] for word in alone if mentions_engine(word.text))
             run.update(_run_in_some_way(command.words))
+            if command.words[0].text in ENGINES and all(at < 0 for at in command.words[0].offsets):
+                run.add(" ".join(word.text for word in command.words))
             yield command
         for node in held:
             start, end = self.tree.range_of(node)
-            held_text = self.tree.raw(node).partition("=")[2].strip("'\"")
+            held_text = _ELEMENT_KEY.sub("", self.tree.raw(node)).strip("'\"")
             if not any(start <= place < end for place in places) and held_text not in run:
                 yield self._unread(node, "no command is known to run what the variable holds")
         yield from (c for c in kept if not any(c.span.start <= place < c.span.end for place in places))
+
+    def _held_starts(self) -> Iterator[Node]:
+        """What holds a container start as a text: the value of a variable, or elements of an array."""
+        for node in self.tree.nodes:
+            raw = self.tree.raw(node) if node.type == "variable_assignment" else ""
+            if not raw or not mentions_engine(raw):
+                continue
+            value = node.child_by_field_name("value")
+            items = value.named_children if value is not None and value.type == "array" else ()
+            texts = [item for item in items if re.match(_ELEMENT_START, self.tree.raw(item))]
+            yield from texts or ([node] if re.match(_HELD_START, raw) else ())
+
+    def _held_documents(self) -> Iterator[Node]:
+        """The here-documents with a container start that variables get, where a shell reads these."""
+        for body in self.tree.nodes:
+            if body.type != "heredoc_body" or STARTS.search(self.tree.raw(body)) is None:
+                continue
+            redirect = self.tree.parents[body.id]
+            statement = self.tree.parents.get(redirect.id)
+            first = statement.named_children[0] if statement is not None and statement.named_children else None
+            if first is None:
+                continue
+            if first.type == "while_statement":
+                if any(self._runs_variable(node, "") for node in walk(first)):
+                    yield body
+            elif first.type == "command" and (name := self._set_by_reading(first)):
+                loops = (node for node in self.tree.nodes if node.type == "for_statement")
+                inside = (node for loop in loops if name in self.tree.raw(loop) for node in walk(loop))
+                direct = any(self._runs_variable(node, name) for node in self.tree.nodes)
+                if direct or any(self._runs_variable(node, "") for node in inside):
+                    yield body
+
+    def _set_by_reading(self, command: Node) -> str:
+        """The variable that a command sets to what it reads; empty where it sets none."""
+        words = [self.tree.raw(part) for part in command.named_children if part.type != "variable_assignment"]
+        return words[-1] if words[0] in ("read", "mapfile", "readarray") and words[-1].isidentifier() else ""
+
+    def _runs_variable(self, node: Node, name: str) -> bool:
+        """Whether a shell reads the text of a variable, or of any."""
+        raw = self.tree.raw(node) if node.type == "command" else ""
+        first = raw.partition(" ")[0].strip("\"'{}")
+        named = set(_NAMED.findall(raw))
+        runs = first in _READERS or (first.startswith("$") and first.strip("${}") in named)
+        return runs and (name in named if name else bool(named))
 
     def _is_read(self, node: Node) -> bool:
         raw = " ".join(map(self.tree.raw, (node, *self.tree.behind(node))))

@@ -64,6 +64,9 @@ _SETTING = frozenset({*_SETTERS, "command", "builtin", ".", "source", "eval", "l
 _CONDITIONS = 2
 """Branches that are looked at to decide about another one."""
 
+_ALL_LINES = re.compile(r"(?:-r -d|-rd) ''|-d '' -r")
+"""Options with which `read` reads up to the end; without `-r` it takes backslashes away."""
+
 _SUBSTITUTION = re.compile(r"\$\([^()]*\)|`[^`]*`")
 """A command whose output is put in: what is named inside is not added to."""
 _SETS = re.compile(r"(?:^[\"']?|[;&|\n]\s*|\bexport\s+)[A-Za-z_]\w*\+?=")
@@ -269,7 +272,7 @@ class AssignmentReader:
     def _setter(self, name: str, node: Node, rest: Sequence[Node]) -> None:
         """``read`` and its like, which set the variables that they name."""
         words = [child for child in rest if child.type != "herestring_redirect"]
-        given = self._given_line(node, words) if name == "read" else None
+        given = (self._given_line(node, words) or self._given_document(node, words)) if name == "read" else None
         if given is not None:
             self._assign(self.tree.raw(words[-1]), node, given, self.tree.branch_of(node))
             return
@@ -298,6 +301,14 @@ class AssignmentReader:
         text, plain = given.named_children[-1], words and words[-1].type == "word"
         raw = self.tree.raw(text)
         return text if plain and text.type in ("string", "raw_string") and "\n" not in raw and "\\" not in raw else None
+
+    def _given_document(self, node: Node, words: Sequence[Node]) -> Node | None:
+        """The here-document of ``read -r -d '' NAME <<EOF``, of which the variable gets all lines; else None."""
+        around = self.tree.parents.get(node.id)
+        redirects = around.named_children[1:] if around is not None and around.type == "redirected_statement" else ()
+        options = " ".join(map(self.tree.raw, words[:-1])).replace('"', "'")
+        whole = _ALL_LINES.fullmatch(options) is not None and words[-1].type == "word"
+        return redirects[0] if whole and len(redirects) == 1 and redirects[0].type == "heredoc_redirect" else None
 
     # Functions -------------------------------------------------------------------------------
 

@@ -101,6 +101,8 @@ class WordReader:
                     word if word.array is not None or word.used is not None else word._replace(array=place)
                     for word in self.arguments([item for item in node.named_children if item.type != "comment"])
                 ]
+            if node.type == "heredoc_redirect":
+                return self._lines(node)
             buffer = Buffer()
             self.add(buffer, node, quoted=True)
             # Where the variable is used without quotation marks, they may still become many words.
@@ -487,6 +489,18 @@ class WordReader:
             buffer.add(self.tree.text.text[at:end], self.tree.offsets(at, end))
         else:
             self._between(buffer, node, at, end, _DOCUMENT_ESCAPE)
+
+    def _lines(self, redirect: Node) -> Value:
+        """The text of a here-document without blanks around it, as ``read`` takes it; None where that is not known."""
+        body = self._body(redirect)
+        text = self.tree.raw(body[0]) if body is not None else ""
+        tabs = self.tree.raw(redirect).startswith("<<-") and re.search(r"(?m)^\t", text) is not None
+        if body is None or tabs or text[:1].isspace():
+            return None
+        buffer = Buffer()
+        self._document(buffer, *body, self.tree.char(body[0].end_byte) - (len(text) - len(text.rstrip())))
+        buffer.unknown = [(start, end, why, True) for start, end, why, _ in buffer.unknown]
+        return buffer
 
     def _printed(self, node: Node, quoted: bool) -> tuple[Node, bool, int] | None:
         """The here-document that ``$(cat <<EOF …)`` gives as one text, and where it ends: without its last lines' ends.

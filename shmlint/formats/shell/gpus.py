@@ -29,8 +29,8 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
 
 
 def _read(run: RunCommand, docker: DockerCommand | None, binary: Word | None) -> GpuRequest:
-    requests: list[Request] = list(_device_requests(run))
-    runtime, fallback = run.runtime(), _first_span(run)
+    runtime, fallback = run.runtime(), _first_span(run) or (binary.used if binary is not None else None)
+    requests: list[Request] = list(_device_requests(run, fallback))
     if docker is not None and docker.engine == "nvidia-docker":
         place = binary.span if binary is not None and binary.span is not None else fallback
         named = next((word for word in docker.assignments if word.text.partition("=")[0] == "NV_GPU"), None)
@@ -67,11 +67,11 @@ def _caller_names(assignment: Word, place: Span) -> Value[str]:
     return Value(value, assignment.span or place, text)
 
 
-def _device_requests(run: RunCommand) -> Iterator[DeviceRequest]:
+def _device_requests(run: RunCommand, fallback: Span | None) -> Iterator[DeviceRequest]:
     """The values of ``--gpus``; what is refused is read as it was meant: `ALL`."""
     earlier: tuple[str, ...] = ()
     for option, request in run.gpus():
-        place = option.word.span or _first_span(run)
+        place = option.word.span or fallback
         value = "all" if option.value is None else option.value.lower()
         if place is None or (request.error and value in ("none", "")):
             continue

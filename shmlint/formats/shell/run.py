@@ -57,7 +57,10 @@ def _launch_by(command: Command, docker: DockerCommand) -> Launch | None:
     no_image = no_image or _lone_dollar(words, run.image)
     if no_image is not None:
         run = run._replace(image=None, command=())
-    binary = command.words[docker.binary].span
+    named_by = command.words[docker.binary]
+    if named_by.span is None and named_by.used is None:  # a text that is in no one place
+        named_by = named_by._replace(used=command.span)
+    binary = named_by.span
     inside = binary is not None and within(binary, command.span)
     span = binary if binary is not None and inside else command.span
     name = run.name()
@@ -68,7 +71,7 @@ def _launch_by(command: Command, docker: DockerCommand) -> Launch | None:
         span=span,
         label=f"`{docker.engine} {docker.verb}`",
         rewriter=RunRewriter(run, anchor, command.span, words),
-        gpu=read_gpu(run, docker, command.words[docker.binary]),
+        gpu=read_gpu(run, docker, named_by),
     )
     launch = _with_given(launch, run, command.given)
     launch = named(launch, name.value if name is not None and not name.unknown else None)

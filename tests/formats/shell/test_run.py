@@ -515,3 +515,31 @@ def test_a_function_of_an_engines_name(function: str, decided_by: str, size: int
 def test_a_function_of_an_engines_name_that_starts_nothing_is_told(tmp_path: Path) -> None:
     started = run(tmp_path, {"a.sh": f"docker() {{ true; }}\n{RUN}"})
     assert ([*started.launches], [place.span.line for place in started.not_read]) == ([], [2])
+
+
+@table(
+    ("text", "started", "not_read"),
+    [
+        # In arrays.
+        ('A=("RUN" "RUN")\nfor c in "${A[@]}"; do eval "$c"; done\n', [], [1, 1]),
+        ('A=(ls\n  "sudo RUN"\n)\nfor c in "${A[@]}"; do bash -c "$c"; done\n', [], [2]),
+        ('declare -A A\nA[x]="RUN"\neval "${A[x]}"\n', [], [2]), ("A[0]='RUN'\n${A[0]}\n", [], [1]),
+        ('declare -A A=([x]="RUN" [y]=ls)\neval "${A[x]}"\n', [2], []),
+        ('declare -A A=([x]="RUN")\neval "$B"\n', [], [1]),
+        ('A=("RUN")\neval "${A[0]}"\n', [2], []), ('A=("RUN" "RUN x")\n${A[0]}\n', [2], [1]),
+        # In here-documents.
+        ("read -r -d '' A <<E\nRUN\nE\neval \"$A\"\n", [2], []),
+        ("IFS= read -rd '' A <<'E' || true\nRUN\nE\nbash -c \"$A\"\n", [2], []),
+        ("read -d '' -r A <<-E\nRUN\nE\nssh h \"$A\"\n", [2], []), ("read -d '' A <<E\nRUN\nE\neval \"$A\"\n", [], [2]),
+        ("read -r -d '' A <<-E\n\tRUN\n\tE\neval \"$A\"\n", [], [2]), ("read -r A <<E\nRUN\nE\n$A\n", [], [2]),
+        ('mapfile -t A <<E\nls\nRUN\nE\nfor c in "${A[@]}"; do eval "$c"; done\n', [], [3]),
+        ('while read -r c; do eval "$c"; done <<E\nRUN\nE\n', [], [2]),
+        ("read -r -d '' A <<E\nRUN\nE\necho \"$A\"\neval \"$B\"\n", [], []),
+        ('mapfile -t A <<E\nRUN\nE\nfor c in "${A[@]}"; do echo "$c"; done\n', [], []),
+    ],
+)  # fmt: skip
+def test_a_start_that_is_kept_as_a_text(tmp_path: Path, text: str, started: list[int], not_read: list[int]) -> None:
+    found = run(tmp_path, {"a.sh": text.replace("RUN", RUN[:-1])})
+    assert [launch.span.line for launch in found.launches] == started
+    assert [place.span.line for place in found.not_read] == not_read
+    assert all(launch.gpu.requested for launch in found.launches)
