@@ -127,10 +127,10 @@ def test_a_container_that_waits_after_its_program_is_there_for_others(
         (f'case $1 in a) P=python;; *) P="{RANKS}";; esac; $P work.py', "needed"),
         ('C="work.py"; if [ -z "$1" ]; then C="torchrun --nproc_per_node=8 $C"; fi\n$C', "needed"),
         ('N=8; C=work.py; [ $N = 8 ] && C+=" --fast"\ntorchrun --nproc_per_node=$N $C', "needed"),
-        # what a command before it does, a loop, a shell of its own and a function are not known
+        # what a command before it does, a loop and a function are not known; a shell of its own keeps it to itself
         (f'P=python; mkdir x && P="{RANKS}"; $P work.py', "likely"),
         (f'P=python; for i in 1 2; do P="{RANKS}"; done; $P work.py', "likely"),
-        (f'P=python; (true; P="{RANKS}"); $P work.py', "likely"),
+        (f'P=python; (true; P="{RANKS}"); $P work.py', "not-needed"),
         (f'P=python; f() {{ if true; then P="{RANKS}"; fi; }}; f; $P work.py', "likely"),
         (f'P=python; if [ "$P" = x ] && [ -n "$2" ]; then P="{RANKS}"; fi; $P work.py', "not-needed"),
     ],
