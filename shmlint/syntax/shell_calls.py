@@ -74,6 +74,8 @@ class OtherCalls:
         self.texts: list[tuple[Node, str]] = []
         """Commands that evaluate texts, or may when they are known."""
         self.traps: list[tuple[Node, str]] = []
+        self.found: dict[tuple[Range | None, frozenset[Range]], set[str]] = {}
+        """What functions set that are called from a function, or from outside of all."""
 
     def _first_source(self) -> int:
         if self.variables.sourced:
@@ -148,6 +150,8 @@ class OtherCalls:
             names = ()
         if self.is_sourced(node) and (names is None or any(map(may_be_function, set(names) - functions))):
             return (ANY,)
+        if names is not None and functions.isdisjoint({*names, *map(self._plain, parts[1:2])}):
+            return ()
         called = functions if names is None else functions.intersection(names)
         pattern = _VARIABLE.sub(".*", re.escape(self._plain(parts[0])))
         if names is None and pattern != ".*" and _ARGUMENT.match(self.tree.raw(parts[0])) is None:
@@ -216,12 +220,14 @@ class OtherCalls:
         """The variables that functions set for what runs after them, but for those that the node is in."""
         variables = self.variables
         own = self.tree.function_of(node)
-        called = {place for name in names for place in variables.functions.get(name, ())}
-        reached = variables.reached_from(called - variables.leading_to(own) if own is not None else called)
-        return {
-            name for name, made in variables.made.items()
-            if any(one.function in reached and not one.local for one in made)
-        }  # fmt: skip
+        called = frozenset(place for name in names for place in variables.functions.get(name, ()))
+        if (own, called) not in self.found:
+            reached = variables.reached_from(called - variables.leading_to(own) if own is not None else called)
+            self.found[own, called] = {
+                name for name, made in variables.made.items()
+                if any(one.function in reached and not one.local for one in made)
+            }  # fmt: skip
+        return self.found[own, called]
 
 
 def _parts(node: Node) -> list[Node]:

@@ -189,6 +189,8 @@ class Variables:
         """What variables hold after assignments that may not have been made: each use asks for all before it."""
         self.setting: dict[tuple[str, Range, int, int], bool] = {}
         """Whether functions set variables, while so many assignments and calls are known."""
+        self.anything: tuple[int, Mapping[Range | None, Sequence[Assignment]]] = (0, {})
+        """What may set any variable, by functions, and how many assignments that are."""
         self.only: dict[Range, Call] = {}
         """The one call of a function that is looked at, where its calls are looked at one by one."""
         self.unset = unset
@@ -242,6 +244,7 @@ class Variables:
         self.entered.clear()
         self.in_order.clear()
         self.joined.clear()
+        self.anything = (0, {})
 
     def of_environment(self) -> Iterator[str]:
         """The variables that something around the text sets."""
@@ -375,16 +378,15 @@ class Variables:
 
     def reached_from(self, functions: Collection[Range]) -> set[Range]:
         """Some functions, and those that they call."""
-        inner: dict[Range, list[Call]] = {}
+        inner: dict[Range, set[Range]] = {}
         for call in self.calls:
             if call.function is not None:
-                inner.setdefault(call.function, []).append(call)
+                inner.setdefault(call.function, set()).update(self.called(call))
         found, waiting = set(functions), list(functions)
         while waiting:
-            for call in inner.get(waiting.pop(), ()):
-                new = [place for place in self.called(call) if place not in found]
-                found.update(new)
-                waiting += new
+            new = inner.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += new
         return found
 
     def leading_to(self, function: Range) -> set[Range]:
@@ -500,13 +502,24 @@ class Variables:
         """What is done to a variable in a function, or outside of all: assignments, and calls of what may set it."""
         key = name, function, self.noted, len(self.calls)
         if key not in self.in_order:
-            made = (*self.made.get(name, ()), *self.made.get(ANY, ()))
+            made, anything = self.made.get(name, ()), self._of_anything()
             steps: list[Assignment | Call] = [m for m in made if m.function == function]
-            if any(m.function is not None for m in made):
+            steps += anything.get(function, ())
+            if any(m.function is not None for m in made) or any(place is not None for place in anything):
                 calls = (call for call in self.calls if call.function == function)
                 steps += (call for call in calls if any(self._sets(name, reached) for reached in self.called(call)))
             self.in_order[key] = sorted(steps, key=lambda step: step.at)
         return self.in_order[key]
+
+    def _of_anything(self) -> Mapping[Range | None, Sequence[Assignment]]:
+        """What may set any variable, by the function that it is in."""
+        made = self.made.get(ANY, ())
+        if self.anything[0] != len(made):
+            found: dict[Range | None, list[Assignment]] = {}
+            for one in made:
+                found.setdefault(one.function, []).append(one)
+            self.anything = len(made), found
+        return self.anything[1]
 
     def _called(self, name: str, state: State, call: Call, at: int) -> State:
         """What a variable holds after the call of a function."""
@@ -537,7 +550,7 @@ class Variables:
         return self.setting[key]
 
     def _finds_setter(self, name: str, function: Range) -> bool:
-        setters = {made.function for made in (*self.made.get(name, ()), *self.made.get(ANY, ()))}
+        setters = {made.function for made in self.made.get(name, ())} | self._of_anything().keys()
         waiting, seen = [function], {function}
         while waiting:
             here = waiting.pop()
