@@ -278,6 +278,8 @@ class AssignmentReader:
             return
         for child in self._names(name, words):
             self._named(child, node)
+        if name in ("mapfile", "readarray") and any(self.tree.raw(word).startswith("-C") for word in words):
+            self.others.texts.append((node, self.tree.raw(node)))  # a function that it calls
 
     def _names(self, name: str, words: Sequence[Node]) -> Iterator[Node]:
         """The words of a command that name variables, by what its options are."""

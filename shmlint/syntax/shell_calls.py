@@ -153,8 +153,10 @@ class OtherCalls:
         if names is not None and functions.isdisjoint({*names, *map(self._plain, parts[1:2])}):
             return ()
         called = functions if names is None else functions.intersection(names)
-        pattern = _VARIABLE.sub(".*", re.escape(self._plain(parts[0])))
-        if names is None and pattern != ".*" and _ARGUMENT.match(self.tree.raw(parts[0])) is None:
+        name = self._plain(parts[0])
+        pattern = _VARIABLE.sub(".*", re.escape(name))
+        whole = pattern == ".*" or _ARGUMENT.match(name) is not None or "$(" in name or "`" in name
+        if names is None and not whole:
             called = {function for function in functions if re.fullmatch(pattern, function)}
         before = self._plain(parts[1]) if len(parts) > 1 else ""
         return self._set_by(called | (functions & {before}), node)

@@ -56,7 +56,8 @@ def test_it_is_one_only_where_the_file_was_sourced(text: str, expected: str) -> 
         ("outer() { with; }\nf=outer; $f", UNKNOWN), ('run() { "$@"; }\nrun with', UNKNOWN),
         ('f=other; $f; $SUDO ls; D=docker; $D pull i; "$X" docker pull i', KNOWN),
         ('run() { "$@"; }\nrun docker pull i', KNOWN),
-        ("f=$(x); $f", UNKNOWN), ('"$@"', UNKNOWN),
+        ("f=$(x); $f", UNKNOWN), ('"$(pick)"', UNKNOWN), ("`pick` x", UNKNOWN), ("mapfile -C with -c 1 B < x", UNKNOWN),
+        ('"$@"', UNKNOWN),
     ],
 )  # fmt: skip
 def test_a_variable_may_name_a_function(text: str, expected: str) -> None:
