@@ -39,6 +39,8 @@ class OwnCode(NamedTuple):
     alone: bool
     """It starts neither workers nor processes nor ranks, of every package it is known what it does, and it is not for
     PyTorch."""
+    learns: bool
+    """It is alone, and trains with packages that do so without PyTorch."""
 
 
 def own_code(files: Files, *, every: bool = False) -> OwnCode:
@@ -87,7 +89,7 @@ def starts_ray(files: Files) -> Span | None:
     return None
 
 
-_LOUD = OwnCode(False, False, False, False)
+_LOUD = OwnCode(False, False, False, False, False)
 
 
 def names_trainer(files: Files, read: Collection[str] = ()) -> bool:
@@ -229,7 +231,8 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     plain = framed and unknown.isdisjoint(starters()) and not lacks_code(unknown, repository)
     quiet = works and framed and (not unknown or (steps and plain))
     alone = not unknown and not ranks and _NOT_ALONE.isdisjoint(imported)
-    return OwnCode(quiet, framed and not unknown, uses and plain and not works and not trains, alone)
+    learns = alone and not _LEARNS.isdisjoint(imported) and _ON_TORCH.isdisjoint(imported)
+    return OwnCode(quiet, framed and not unknown, uses and plain and not works and not trains, alone, learns)
 
 
 def runs_trainer(path: str, text: str) -> bool:
@@ -273,6 +276,12 @@ _STARTS_MORE = (
 """The start of a cell's line that runs a program."""
 _NOT_ALONE = frozenset({"torch", "torchvision", "torchaudio", "mpi4py", "dask", "distributed", "pyspark"})
 """Packages of which more may be done than the code shows, or whose ranks something else starts."""
+_LEARNS = frozenset({"sklearn", "lightgbm", "xgboost", "catboost", "statsmodels"})
+"""Packages that train in one process, by threads or through files that joblib writes."""
+_ON_TORCH = frozenset(
+    {"diffusers", "kornia", "pytorch_tabnet", "sentence_transformers", "skorch", "timm", "transformers"}
+)
+"""Packages that load PyTorch themselves."""
 
 
 def said_by(path: str, text: str) -> str:

@@ -125,7 +125,7 @@ class Shared:
         """The code of pages that may be commands."""
         self.programs: dict[tuple[object, ...], Reading] = {}
         """Python programs that were read."""
-        self.quiet: dict[tuple[str, ...], tuple[bool, bool, bool, bool]] = {}
+        self.quiet: dict[tuple[str, ...], tuple[bool, bool, bool, bool, bool]] = {}
         """Whether the code of directories uses no shared memory."""
 
 

@@ -349,7 +349,8 @@ def needs_none(case: Case) -> Need | None:
         return Need("not-needed", why=why)
     if case.torch is None and not _is_built_on_training(case):
         return None
-    if own_code(case.program.files, every=True).quiet:  # also where nothing shows what the container sees of it
+    every = own_code(case.program.files, every=True)  # also where nothing shows what the container sees of it
+    if every.quiet or every.learns:
         stopped = "the repository's code uses neither workers nor several processes; what else runs is unknown"
     elif _only_asks(case):
         stopped = "the repository's code uses models and does not train; what else runs is unknown"

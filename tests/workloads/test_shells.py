@@ -516,6 +516,13 @@ def test_a_shell_for_robots_in_a_repository_that_trains(
         ({"a.ipynb": CELLS % "fastai"}, "likely"),
         ({"serve.py": "import torch\nprint(1)\n"}, "likely"),
         ({"serve.py": "import torch\nprint(1)  # no DataLoader(x)\n"}, "likely"),
+        # Code that learns without PyTorch, whatever else is in the image
+        ({"fit.py": "import sklearn.svm as s\ns.SVC().fit(x, y)\n"}, "unknown"),
+        ({"fit.py": "from lightgbm import LGBMModel as M\nM(n_jobs=-1).fit(x, y)\n"}, "unknown"),
+        ({"fit.py": "import sklearn.svm\n", "net.py": "import torch\n"}, "likely"),
+        ({"fit.py": "import sklearn.svm\n", "net.py": "import transformers\n"}, "likely"),
+        ({"fit.py": "import sklearn.svm\n", "net.py": "import unheard_of\n"}, "likely"),
+        ({"fit.py": "import pandas\n"}, "likely"),
         ({"fit.py": ALONE, "broken.ipynb": "{num_workers=4"}, "likely"),
         ({"fit.py": ALONE, "a.ipynb": CELLS % 'numpy"]}, {"cell_type": "code", "source": ["import fastai'}, "likely"),
         ({"fit.py": ALONE + "print 1\n"}, "likely"),
