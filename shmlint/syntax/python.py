@@ -62,6 +62,11 @@ def parse(text: str) -> Module | None:
     return module_of(tree, text) if tree is not None else None
 
 
+def is_refused(text: str) -> bool:
+    """Whether a text is not parsed at all, for its size or its depth."""
+    return len(text) > _LONGEST or _too_deep(text)
+
+
 def module_of(tree: ast.Module, text: str) -> Module:
     """The module that a tree is, whose nodes have their places in a text."""
     nodes = tuple(node for node in walk(tree) if type(node) in _LOOKED_AT)

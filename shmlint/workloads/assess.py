@@ -524,8 +524,18 @@ def _stopped(case: Case) -> str:
             return f"it runs what its script or function is given (`{passed}`)"
         return "the image's own command is unknown"
     if case.program.kind == "interactive":
-        return "its command is a shell or waits, and no file shows what is started in it"
+        return f"its command is a shell or waits, and {_shown(case)}"
     words = next((ran.words for ran in case.program.commands), ())
     if words and words[0].startswith("-"):
         return f"the image's own program, which gets `{words[0]}`, is unknown"
     return ""
+
+
+def _shown(case: Case) -> str:
+    """What the files show of what is started in a shell."""
+    if not case.program.documented_commands:
+        return "no file shows what is started in it"
+    for step in case.documented.stops:
+        place = f" ({step.span.path}:{step.span.line})" if step.span is not None and step.span.path else ""
+        return f"a documented command was not read to its end: {step.text}{place}"
+    return "what is started in it besides the documented commands is unknown"

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from shmlint.files.read import normal
 from shmlint.model.source import Source, Span
-from shmlint.syntax.python import EMPTY, parse
+from shmlint.syntax.python import EMPTY, is_refused, parse
 from shmlint.workloads.bound import bound_calls
 from shmlint.workloads.declarations import Declaration, declarations
 from shmlint.workloads.filesystem import Files
@@ -34,6 +34,12 @@ UNPARSED = f"cannot be parsed as Python {sys.version_info[0]}.{sys.version_info[
 
 _MOST_HELD = 4 * 1024 * 1024
 """Characters of Python whose trees are held at once; a tree takes many times its text."""
+
+
+def unparsed(path: str, source: Source | None) -> str:
+    """What stops at a file of which there is no tree."""
+    refused = source is not None and is_refused(source.text)
+    return f"{path} is too long, or nested too deeply, to be read" if refused else f"{path} {UNPARSED}"
 
 
 def _parsed(path: str, source: Source, shared: Shared) -> Loaded | None:
@@ -122,7 +128,7 @@ class Modules:
         here = os.path.dirname(path)
         found = self._read(path, source, here)
         if found is None:
-            self._stop(f"{path} {UNPARSED}", None)
+            self._stop(unparsed(path, source), None)
         elif found.options:
             self._declare(found.options)
         given = put_first(source.text)

@@ -45,7 +45,7 @@ from shmlint.workloads.libraries import (
 from shmlint.workloads.lineage import plain
 from shmlint.workloads.loaded import Conditions, Loaded, extending
 from shmlint.workloads.module_paths import ModulePaths
-from shmlint.workloads.modules import UNPARSED, Modules
+from shmlint.workloads.modules import Modules, unparsed
 from shmlint.workloads.named_modules import ANY, NamedModules, is_compiled
 from shmlint.workloads.options import Options
 from shmlint.workloads.parsed import note_parsed
@@ -159,7 +159,7 @@ class Walker:
         """Walk all that can be reached from the entry."""
         first = self.modules.load(self.entry.path)
         if first is None:
-            self.stop(f"{self.entry.path} {UNPARSED}", self.entry.span)
+            self.stop(unparsed(self.entry.path, self._repository.source(self.entry.path)), self.entry.span)
             return
         self._push_module(first, self.entry.certain)
         for package in self.modules.packages_around(self.entry.path) if self.entry.imported else ():

@@ -102,3 +102,18 @@ def test_modules_that_read_a_configuration_are_parsed(
         "conf.yaml": f"loader:\n  num_workers: {workers}\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "text, stopped",
+    [
+        ("import torch, other as )\n", "cannot be parsed as Python"),
+        ("import torch, other\n" + "#" * 600_000, "too long"),
+        ("import torch, other\nx = " + "(" * 90 + ")" * 90 + "\n", "nested too deeply"),
+    ],
+    ids=["broken", "long", "deep"],
+)
+def test_files_that_are_not_parsed(tmp_path: Path, text: str, stopped: str) -> None:
+    files = {"compose.yaml": compose("python serve.py"), "Dockerfile": DOCKERFILE, "serve.py": text}
+    found = need(tmp_path, files)
+    assert found.verdict == "unknown" and stopped in found.stopped

@@ -740,3 +740,20 @@ def test_a_script_that_is_called_after_its_use(tmp_path: Path, script: str, runs
 def test_the_programs_of_a_repository_run_where_their_packages_are(tmp_path: Path, image: str, verdict: str) -> None:
     files = {"README.md": f"```bash\ndocker run -it --gpus all {image}\n```\n", "tools/train_net.py": "import x\n"}
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "text, stopped",
+    [
+        ("", "no file shows what is started in it"),
+        ("python ask.py", "what is started in it besides the documented commands is unknown"),
+        ("python odd.py", "a documented command was not read to its end: odd.py cannot be parsed"),
+    ],
+)
+def test_what_a_shell_tells_of_the_documented_commands(tmp_path: Path, text: str, stopped: str) -> None:
+    files = {
+        "README.md": f"```\ndocker run -it --rm --gpus all -v $PWD:/app -w /app python:3.12 bash\n{text}\n```\n",
+        "ask.py": "import json\nprint(json.loads('1'))\n", "odd.py": "import torch as )\n",
+    }  # fmt: skip
+    found = need(tmp_path, files)
+    assert found.verdict == "unknown" and stopped in found.stopped
