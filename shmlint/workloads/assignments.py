@@ -27,6 +27,7 @@ class Assignments:
         self._items: dict[ast.AST, dict[str, list[tuple[str, ast.expr]]]] = {}
         self._merged: dict[ast.AST, dict[str, list[ast.expr]]] = {}
         self._changed: dict[ast.AST, set[str]] = {}
+        self._replaced: dict[ast.AST, frozenset[str]] = {}
         self._added: dict[ast.AST, dict[str, list[ast.expr]]] = {}
         self._attributes: dict[ast.AST, dict[str, list[tuple[ast.expr, Function | None]]]] = {}
         self._unpacked: dict[Function | ast.Module, dict[str, list[ast.expr]]] = {}
@@ -51,6 +52,14 @@ class Assignments:
             return False
         self._look(code)
         return name in self._changed[code]
+
+    def is_replaced(self, name: str, code: Function | ast.Module | None) -> bool:
+        """Whether a function or a module gives a name another object, in ways that are not followed."""
+        if code is None:
+            return False
+        if code not in self._replaced:
+            self._replaced[code] = given_otherwise(code, filled=False) | frozenset(_looped(code))
+        return name in self._replaced[code]
 
     def outer(self, name: str, function: Function, module: ast.Module) -> Function | None:
         """The function around another one whose name it uses: it gives it a value, and the inner one does not."""
@@ -343,15 +352,16 @@ _GIVES = frozenset(
 
 
 @lru_cache(4096)  # several programs of a run have the same code
-def given_otherwise(inside: ast.AST) -> frozenset[str]:
+def given_otherwise(inside: ast.AST, *, filled: bool = True) -> frozenset[str]:
     """What gets values in ways that are not followed: ``name += more``, ``with f() as name``, ``table.update(more)``.
 
-    Attributes of other objects than ``self`` are given with a dot alone, ``.name``.
+    Attributes of other objects than ``self`` are given with a dot alone, ``.name``. Without ``filled`` only what may
+    be another object then.
     """
-    return frozenset(_given_otherwise(inside))
+    return frozenset(_given_otherwise(inside, filled))
 
 
-def _given_otherwise(inside: ast.AST) -> Iterator[str]:
+def _given_otherwise(inside: ast.AST, filled: bool) -> Iterator[str]:
     pending = [(node, True) for node in inner(inside)]
     while pending:
         node, own = pending.pop()
@@ -370,7 +380,7 @@ def _given_otherwise(inside: ast.AST) -> Iterator[str]:
         elif (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)) or (
             isinstance(node, ast.Attribute) and node.attr in _ADDS
         ):
-            yield dotted(node.value)
+            yield from (dotted(node.value),) if filled else ()
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) != "self":
             yield f".{node.attr}"
 

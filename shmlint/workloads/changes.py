@@ -59,11 +59,12 @@ class _Put(NamedTuple):
         return self.mapping == mapping and "?" not in mapping and own
 
 
-class _Assigned(NamedTuple):
-    """What a statement gives an attribute of an object that holds settings, by the name of that object."""
+class Assigned(NamedTuple):
+    """What a statement gives an attribute of another object than the code's own."""
 
-    holder: str
-    value: ast.expr
+    holder: ast.expr
+    value: ast.expr | None
+    """None where the statement gives it in another way than ``holder.name = value``, or may not run."""
     scope: Scope
 
 
@@ -90,8 +91,10 @@ class Changes:
         """Those of them that are not declared as an option by the very statement: ``cfg.WORKERS = 8`` is."""
         self.emptied: set[str] = set()
         """Those of the attributes that code surely sets to 0."""
-        self._worked_out: dict[str, dict[int, _Assigned | None]] = {}
-        """By attribute and statement (0 for none): what sets it to something that is worked out, None for others."""
+        self._worked_out: dict[str, dict[int, Assigned | None]] = {}
+        """By attribute and statement (0 for none): what sets it, None for others."""
+        self.fills: list[tuple[ast.expr, Scope]] = []
+        """What code puts into by names that are not written there: ``settings[key] = value``."""
         self._keys: dict[str, set[_Put]] = {}
         """Keys of mappings, ``settings["workers"] = 8``, with the names of these and the code that puts them there."""
         self._filled: dict[str, set[ast.Module]] = {}
@@ -152,17 +155,23 @@ class Changes:
 
     def _note_worked_out(self, statement: ast.stmt, node: ast.Attribute, scope: Scope, *, surely: bool) -> None:
         """Remember what a setting is worked out of: ``args.distributed = args.world_size > 1``."""
-        holder, found = dotted(node.value), None
-        if surely and isinstance(statement, ast.Assign) and statement.targets == [node] and holder in SETTINGS_OBJECTS:
-            found = _Assigned(holder, statement.value, scope)
-        self._worked_out.setdefault(node.attr, {})[id(statement)] = found
+        plain = surely and isinstance(statement, ast.Assign) and statement.targets == [node]
+        value = statement.value if plain and isinstance(statement, ast.Assign) else None
+        self._worked_out.setdefault(node.attr, {})[id(statement)] = Assigned(node.value, value, scope)
 
     def worked_out(self, node: ast.Attribute) -> tuple[ast.expr, Scope] | None:
         """What the only statement that sets a setting surely gives it; None where others may set it, too."""
-        known = self._worked_out.get(node.attr, {})
-        other = self.words or "default" in self.attributes or node.attr in self._keys or ANY in self._worked_out
-        only = next(iter(known.values())) if len(known) == 1 and not other else None
-        return (only.value, only.scope) if only is not None and only.holder == dotted(node.value) else None
+        known = self.set_by(node.attr)
+        only = known[0] if len(known) == 1 and not self.words and "default" not in self.attributes else None
+        if only is None or only.value is None or dotted(only.holder) not in SETTINGS_OBJECTS:
+            return None
+        return (only.value, only.scope) if dotted(only.holder) == dotted(node.value) else None
+
+    def set_by(self, attribute: str) -> list[Assigned]:
+        """All statements that set an attribute of other objects; none where something else may set it, too."""
+        known = self._worked_out.get(attribute, {})
+        other = attribute in self._keys or ANY in self._worked_out or None in known.values()
+        return [one for one in known.values() if one is not None] if not other else []
 
     def _note_method_of_argv(self, last: str, node: ast.Call, scope: Scope) -> None:
         self.argv = self.argv or last in _CHANGES_LISTS or last in _SHORTENS_LISTS
@@ -193,6 +202,7 @@ class Changes:
         elif key:
             self._note_key(key, holder, scope)
         else:
+            self.fills.append((holder, scope))
             self._note_filled(holder, scope)
 
     def _note_key(self, key: str, holder: ast.expr, scope: Scope) -> None:
@@ -259,6 +269,7 @@ class Changes:
         self.fills_self = self.fills_self or (last in ("setattr", "__setattr__") and _sets_any_of_self(node))
         if name in ("setattr", "object.__setattr__") and len(node.args) == 3 and dotted(node.args[0]) != "self":
             self._note_namespace(_text(node.args[1]), ast.Attribute(node.args[0], "__dict__", ast.Load()), scope)
+            self.fills += [] if _text(node.args[1]) else [(node.args[0], scope)]
             of_settings = dotted(node.args[0]).rpartition(".")[2] in SETTINGS_OBJECTS
             self.computed = self.computed or not (_text(node.args[1]) or of_settings)
         elif name in ("getattr", "operator.attrgetter", "operator.methodcaller"):
@@ -323,6 +334,7 @@ class Changes:
         for key in _put(method, node):
             self._note_key(key, holder, scope)
         if method == "update" and not _is_written(node):
+            self.fills.append((holder, scope))
             self._note_filled(holder, scope)
             self.nested = self.nested or "?" in dotted(holder)
 

@@ -15,6 +15,7 @@ from shmlint.workloads.declarations import SETTINGS_CLASSES
 from shmlint.workloads.decorated import passes_on
 from shmlint.workloads.lineage import Lineage
 from shmlint.workloads.modules import MOST_PASSED_ON, Modules
+from shmlint.workloads.objects import Objects
 from shmlint.workloads.options import Options
 from shmlint.workloads.returned import results
 from shmlint.workloads.values import (
@@ -87,6 +88,7 @@ class Evaluator:
         self._assignments = assignments
         self.lineage = Lineage(self.definition)
         self.changes = Changes(self.given_to, assignments.is_changed)
+        self.objects = Objects(self)
         self._without_parameters: dict[tuple[int, int], Found] = {}
         self._now: dict[tuple[int, int], Found] = {}
         """What was worked out since the last call was noted: more calls may say more of parameters."""
@@ -828,8 +830,12 @@ class Evaluator:
         return self.changes.is_set(name) or any(self._is_given_otherwise(name, where) for where in places.values())
 
     def _is_given_otherwise(self, name: str, scope: Scope) -> bool:
+        return self._assignments.is_changed(name, scope.module.tree) or self._is_named_again(name, scope)
+
+    def _is_named_again(self, name: str, scope: Scope) -> bool:
+        """Whether a module gives one of its names another object, in ways that are not followed."""
         module = scope.module
-        if name in module.changed or self._assignments.is_changed(name, module.tree):
+        if name in module.changed or self._assignments.is_replaced(name, module.tree):
             return True
         if name not in module.constants:
             return False
@@ -894,15 +900,14 @@ class Evaluator:
                 return self.value(value, where, depth + 1, parameters=parameters)
             if self._is_made_of_others(node.value, scope) and not self.options.is_configured(node.attr):
                 return changed(self._option(node.attr, depth))
-            once = self._set_once(node, depth)
-            if once is not None:
+            if (once := self._set_once(node, scope, depth)) is not None:
                 return once
         filled = self.changes.fills_own or self.changes.fills_self
         parsed = filled and self._is_parsed(node.value, scope, 0)
         found = self._option(node.attr, depth, parsed=parsed)
         return changed(found) if self.changes.fills_self and not parsed else found
 
-    def _set_once(self, node: ast.Attribute, depth: int) -> Found | None:
+    def _set_once(self, node: ast.Attribute, scope: Scope, depth: int) -> Found | None:
         """A setting that one statement gives a value: ``args.many = args.size > 1``; None for any other attribute.
 
         Of an option it may be worked out of what that was before, which it still is before the statement:
@@ -910,13 +915,38 @@ class Evaluator:
         """
         only = self.changes.worked_out(node)
         if only is None:
-            return None
+            return self._set_of_object(node, scope, depth) if not self.options.is_declared(node.attr) else None
         if not self.options.is_declared(node.attr):
             return self.value(*only, depth + 1, parameters=False)
         if not self.changes.is_setting(node.attr) or any(part is node for part in ast.walk(only[0])):
             return None
         found = changed(self.value(*only, depth + 1, parameters=False))
         return found if found.value is not UNKNOWN else None
+
+    def _set_of_object(self, node: ast.Attribute, scope: Scope, depth: int) -> Found | None:
+        """What the only statement gives an attribute that fills the very object: ``c = EasyDict(); c.workers = 8``."""
+        given = self.objects.given(node, scope)
+        if given is None:
+            return None
+        found = self.value(given.value, given.scope, depth + 1, parameters=False)
+        return found if given.alone else changed(found)
+
+    def only_given(self, node: ast.Name | ast.Attribute, scope: Scope) -> tuple[ast.expr, Scope] | None:
+        """The only object that a name or an attribute of the code's own object has; None where others may be it."""
+        function = scope.function
+        if isinstance(node, ast.Name):
+            if self._assignments.is_replaced(node.id, function) or node.id in self.changes.attributes:
+                return None
+            if function is not None and node.id in parameters_of(function):
+                other = bool(self._assignments.of_name(node.id, function))
+                if other or self.is_open(function, scope) or not self.knows_calls(function, scope):
+                    return None
+        elif dotted(node.value) == "self" and self._is_set_elsewhere(node, scope):
+            return None
+        given = list({id(value): (value, where) for value, where in self.given_to(node, scope)}.values())
+        name = dotted(node).rpartition(".")[2]
+        others = (self._is_named_again(name, where) for where in (scope, *(where for _, where in given)))
+        return given[0] if len(given) == 1 and not any(others) else None
 
     def is_handed_on(self, node: ast.expr, scope: Scope, depth: int = 0) -> bool:
         """Whether an expression is of a parameter to which a decorator of the repository may give another value."""

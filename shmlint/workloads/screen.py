@@ -48,6 +48,7 @@ _TELLING = frozenset(
     - _COMMON
 )  # fmt: skip
 """Words of calls that matter, of options and configuration files, and of what starts other programs."""
+_MADE_EMPTY = frozenset(SETTINGS_CLASSES) - {"dict"}
 _PERHAPS = (
     (frozenset({"exec", "eval"}), r"(?<![\w.])(?:exec|eval)\("),
     (frozenset({"train"}), r"\.train\(\s*[^)\s]"),
@@ -58,6 +59,7 @@ _PERHAPS = (
         r"|\bpytest(?:\.| import[^\n]*\b)main\b|\bimport code\b",
     ),
     (frozenset(SETTINGS_CLASSES), rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*="),
+    (_MADE_EMPTY, rf"\b(?:{'|'.join(sorted(_MADE_EMPTY))})\(\s*\)"),
     (SETTINGS_OBJECTS, r"(?<!\w)(?:" + "|".join(sorted(SETTINGS_OBJECTS)) + r")\.[\w.]+\s*=[^=]"),
     (frozenset(IMAGE_SIZE_OPTIONS), rf"\b(?:{'|'.join(IMAGE_SIZE_OPTIONS)})\s*=\s*\d"),
     (frozenset({"Pool", "ProcessPoolExecutor"}), r"\b(?:import|from)[ \t]+torch"),

@@ -1,0 +1,80 @@
+"""What settings that code puts into objects of its own say of a program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.cases import DOCKERFILE, compose, need
+
+LOADS = "from torch.utils.data import DataLoader\ncrop = RandomResizedCrop(224)\n"
+LOAD = "loader = DataLoader(data(crop), batch_size=64, num_workers={})\n"
+EMPTY = "class Kept: pass\n"
+MAPPING = "class Kept(dict):\n    __getattr__ = dict.get\n    __setattr__ = dict.__setitem__\n"
+NAMESPACE = "from argparse import Namespace\n"
+OWN = f"{EMPTY}class Run:\n    def __init__(self):\n        self.kept = Kept()\n        self.kept.w = 8\n"
+CONFIG = "from easydict import EasyDict as edict\n__C = edict()\nshared = __C\n__C.TRAIN = edict()\n__C.TRAIN.W = 8\n"
+PARSED = "import argparse\np = argparse.ArgumentParser()\n{}kept = p.parse_args()\nkept.w = 8\n"
+
+
+@table(
+    "before, workers, verdict",
+    [
+        (f"{NAMESPACE}kept = Namespace()\nkept.w = 8\n", "kept.w", "needed"),
+        (f"{NAMESPACE}kept = Namespace()\nkept.w = 0\n", "kept.w", "not-needed"),
+        (f"{NAMESPACE}kept = Namespace()\nother = kept\nother.w = 8\n", "kept.w", "needed"),
+        (f"{NAMESPACE}kept, other = Namespace(), Namespace()\nkept.w = 8\n", "kept.w", "needed"),
+        (f"{NAMESPACE}a = Namespace()\nb = Namespace()\na.w = 0\nb.w = 8\n", "b.w", "needed"),
+        (f"{NAMESPACE}a = Namespace()\nb = Namespace()\na.w = 0\nb.w = 8\n", "a.w", "not-needed"),
+        (f"{NAMESPACE}a = Namespace()\nb = thing()\nb.w = 8\n", "a.w", "unknown"),
+        (PARSED.format(""), "kept.w", "needed"),
+        (PARSED.format("p.add_argument('--w', type=int, default=0)\n"), "kept.w", "unknown"),
+        (f"{EMPTY}kept = Kept()\nkept.w = 8\n", "kept.w", "needed"),
+        (f"{MAPPING}kept = Kept()\nkept.w = 8\n", "kept.w", "needed"),
+        (f"{MAPPING.replace('dict', 'Base')}kept = Kept()\nkept.w = 8\n", "kept.w", "unknown"),
+        (f"{EMPTY}def fill(it):\n    it.w = 8\nkept = Kept()\nfill(kept)\n", "kept.w", "needed"),
+        (f"{EMPTY}def fill(it):\n    it.w = 8\nkept = Kept()\nfill(kept)\nfill(Kept())\n", "kept.w", "unknown"),
+        (f"{EMPTY}def fill(it):\n    it.w = 8\nkept = Kept()\ncall(fill)\n", "kept.w", "unknown"),
+        (f"{EMPTY}def make():\n    return Kept()\nkept = make()\nother = make()\nother.w = 8\n", "kept.w", "unknown"),
+        # What may replace it
+        (f"{EMPTY}kept = Kept()\nkept.w = 8\nkept.w = 0\n", "kept.w", "unknown"),
+        (f"{EMPTY}kept = Kept()\nkept.w = 8\nif tell():\n    kept.w = 0\n", "kept.w", "unknown"),
+        (f"{EMPTY}kept = Kept()\nif tell():\n    kept.w = 8\n", "kept.w", "unknown"),
+        (f"{EMPTY}kept = Kept()\nkept.w = 8\nkept.w //= 8\n", "kept.w", "unknown"),
+        (f"{MAPPING}kept = Kept()\nkept.w = 8\nkept['w'] = 0\n", "kept.w", "not-needed"),
+        (f"{MAPPING}kept = Kept()\nkept.w = 8\nkept[read()] = 0\n", "kept.w", "likely"),
+        (f"{MAPPING}kept = Kept()\nkept.w = 8\nkept.update(read())\n", "kept.w", "likely"),
+        (f"{MAPPING}kept = Kept()\nkept.w = 0\nkept.update(read())\n", "kept.w", "unknown"),
+        (f"{MAPPING}kept = Kept()\nkept.w = 8\ndef fill(it):\n    it[read()] = 0\nfill(kept)\n", "kept.w", "likely"),
+        (f"{MAPPING}kept = Kept()\nkept.w = 8\nseen = {{}}\nseen[read()] = 0\n", "kept.w", "needed"),
+        (f"{EMPTY}kept = Kept()\nkept.w = 8\nsetattr(kept, read(), 0)\n", "kept.w", "unknown"),
+        (f"{EMPTY}kept = Kept()\nkept.w = 8\nvars(kept).update(read())\n", "kept.w", "unknown"),
+    ],
+)
+def test_objects_that_code_fills(tmp_path: Path, before: str, workers: str, verdict: str) -> None:
+    text = f"{LOADS}{before}{LOAD.format(workers)}"
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": text}
+    assert need(tmp_path, files).verdict == verdict
+
+
+def test_objects_of_an_object(tmp_path: Path) -> None:
+    text = f"{LOADS}{OWN}    def go(self):\n        {LOAD.format('self.kept.w')}Run().go()\n"
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": text}
+    assert need(tmp_path, files).verdict == "needed"
+
+
+@table(
+    "more, verdict",
+    [
+        ("", "needed"),
+        ("__C.TEST = edict()\n__C.TEST.W = 0\n", "needed"),
+        ("__C.TRAIN.W = 0\n", "unknown"),
+        ("def merge(a, b):\n    for k, v in a.items():\n        b[k] = v\nmerge(read(), __C)\n", "unknown"),
+    ],
+)
+def test_objects_of_another_module(tmp_path: Path, more: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "lib/config.py": CONFIG + more,
+        "train.py": f"{LOADS}from lib.config import shared\n{LOAD.format('shared.TRAIN.W')}",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
