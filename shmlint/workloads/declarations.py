@@ -52,7 +52,8 @@ def declarations(scope: Scope) -> Iterator[Declaration]:
     for node in scope.module.nodes:
         if isinstance(node, ast.Call):
             name = dotted(node.func).rpartition(".")[2]
-            if name in ("add_argument", "option", "add_option", "Option") or name.startswith("DEFINE_"):
+            of_click = name == "argument" and scope.full_name(node.func) == "click.argument"
+            if name in ("add_argument", "option", "add_option", "Option") or name.startswith("DEFINE_") or of_click:
                 yield from _option(node, name, scope)
             elif name in SETTINGS_CLASSES or name == "set_defaults":
                 for keyword in node.keywords:
@@ -113,8 +114,8 @@ def _option(node: ast.Call, called: str, scope: Scope) -> Iterator[Declaration]:
     on, off = _spellings(flags, negated=name == "BooleanOptionalAction")
     yield Declaration(
         key_of(dest), default, scope, scope.span(node), (*on, *off), off, keywords.get("type"), constant,
-        alone=name in _ALONE, positional=called == "add_argument" and not flags, several="nargs" in keywords,
-        rest=_is_rest(keywords.get("nargs")),
+        alone=name in _ALONE, positional=called in ("add_argument", "argument") and not flags,
+        several="nargs" in keywords, rest=_is_rest(keywords.get("nargs")),
     )  # fmt: skip
 
 

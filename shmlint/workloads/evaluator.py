@@ -13,6 +13,17 @@ from shmlint.workloads.changes import ANY, Changes
 from shmlint.workloads.converters import converted
 from shmlint.workloads.declarations import SETTINGS_CLASSES
 from shmlint.workloads.decorated import passes_on
+from shmlint.workloads.dispatched import (
+    BY_POSITION,
+    CALL_AGAIN,
+    TAKE_OPTIONS,
+    declared_by_click,
+    is_started_plainly,
+    names_only_parameters,
+    of_click,
+    passes_words,
+    takes_plainly,
+)
 from shmlint.workloads.lineage import Lineage
 from shmlint.workloads.modules import MOST_PASSED_ON, Modules
 from shmlint.workloads.objects import Objects
@@ -89,6 +100,8 @@ class Evaluator:
         self.lineage = Lineage(self.definition)
         self.changes = Changes(self.given_to, assignments.is_changed)
         self.objects = Objects(self)
+        self.dispatched: dict[ast.AST, str] = {}
+        """Functions that a call of a package makes a command of, and that call."""
         self._without_parameters: dict[tuple[int, int], Found] = {}
         self._now: dict[tuple[int, int], Found] = {}
         """What was worked out since the last call was noted: more calls may say more of parameters."""
@@ -767,6 +780,8 @@ class Evaluator:
         unsure = self.changes.is_setting(name) or self._is_made_with(name)
         unsure = unsure or (self.changes.fills_own and not parsed)
         unsure = unsure or (self.changes.defaults and not self.options.is_configured(name))
+        unsure = unsure or (self.changes.argv and self.options.is_positional(name))
+        unsure = unsure or (bool(self.changes.parsed) and self.options.is_positional(name))
         unsure = unsure or (self.options.has_open_words() and not self.options.is_given(name))
         return changed(found) if unsure or self.options.is_given_with(self.changes.prefixes) else found
 
@@ -849,6 +864,8 @@ class Evaluator:
 
     def _of_parameter(self, name: str, function: Function, scope: Scope, depth: int, parameters: bool) -> Found:
         default = parameters_of(function)[name]
+        if declared_by_click(function, scope):
+            return self._of_click(name, function, scope, depth) if parameters else NOTHING
         passed = self._passed(name, function, scope) if parameters and depth < 12 else ()
         values = [self.value(given, where, depth + 1) for given, where in passed]
         if values and all(value is _BUSY for value in values):
@@ -857,13 +874,38 @@ class Evaluator:
         known = [value for value in values if value.value is not UNKNOWN]
         if known:
             every = len(known) == len(values) and _called(function, scope) not in self._often
+            every = every and function not in self.dispatched
             return one_of(known) if every else changed(one_of(known))
+        sure = parameters and not values and self._is_of_command(name, function, scope)
         if default is not None and not values and not self.options.is_given(name):
             found = self.value(default, scope._replace(function=None), depth + 1)
-            found = found._replace(certain=False, spans=(scope.span(default),))
+            found = found._replace(certain=found.certain and sure, spans=(scope.span(default),))
             return changed(found) if self.options.has_open_words() else found
-        found = self._option(name, depth)._replace(certain=False) if parameters else NOTHING
+        found = self._option(name, depth) if parameters else NOTHING
+        found = found._replace(certain=found.certain and sure)
         return changed(found) if values else found
+
+    def _of_click(self, name: str, function: Function, scope: Scope, depth: int) -> Found:
+        """A parameter of a command of click: what the words of the command give it, or the default of its option."""
+        calls = [call for call, _ in self.calls_of(function, scope)]
+        if any(passes_words(call) for call in calls):
+            return NOTHING
+        sure = name in of_click(function, scope) and len(calls) == 1 and is_started_plainly(calls[0])
+        sure = sure and len(self.options.declared.get(name, ())) == 1 and not self.options.is_configured(name)
+        sure = sure and not (self.is_open(function, scope) or self.changes.argv or any(map(self.calls.get, CALL_AGAIN)))
+        found = self._option(name, depth)
+        return found._replace(certain=found.certain and sure)
+
+    def _is_of_command(self, name: str, function: Function, scope: Scope) -> bool:
+        """Whether only the words of the command give a parameter a value: of what typer or Fire calls."""
+        dispatcher = self.dispatched.get(function)
+        if dispatcher not in TAKE_OPTIONS or function.decorator_list or not takes_plainly(name, function):
+            return False
+        if self.is_open(function, scope) or self.calls_of(function, scope) or self.changes.argv:
+            return False
+        if self.options.is_declared(name) or not names_only_parameters(self.options.arguments, function):
+            return False
+        return dispatcher not in BY_POSITION or not self.options.has_positional()
 
     def _attribute(self, node: ast.Attribute, scope: Scope, depth: int, parameters: bool) -> Found:
         name = scope.full_name(node)

@@ -29,6 +29,7 @@ class Options:
     def __init__(self, entry: Entry, files: Files) -> None:
         self.files = files
         self.variables = entry.variables
+        self.arguments = entry.arguments
         self.given: dict[str, Found] = {}
         self.flags: dict[str, str] = {}
         self.declared: dict[str, list[Declaration]] = {}
@@ -211,7 +212,16 @@ class Options:
         """Whether a spelling that nobody declares is that of an option which it switches off: absl, fire, typer."""
         return given not in self.flags and given in (f"no_{key}", f"no{key}")
 
-    def _has_positional(self) -> bool:
+    def is_positional(self, name: str) -> bool:
+        """Whether an option is a word without a spelling of its own."""
+        return any(declared.positional for declared in self.declared.get(key_of(name), ()))
+
+    def _has_commands(self) -> bool:
+        """Whether the program may have commands of its own, each with positional words."""
+        texts = {one.scope.source.text for some in self.declared.values() for one in some if one.positional}
+        return any(re.search(r"add_subparsers|add_parser|parents\s*=|\.group\b|\bGroup\b", text) for text in texts)
+
+    def has_positional(self) -> bool:
         """Whether there are words that are no values of the options before them."""
         return any(not before or self._takes_none(before) for _, before in self._words)
 
@@ -356,8 +366,9 @@ class Options:
         if spelled:
             found = self._as_declared(spelled[0], key, self.given[spelled[0]], work_out, depth)
             return changed(found) if self._is_assigned(key) else found
-        if any(declared.positional for declared in self.declared.get(key, ())) and self._has_positional():
-            return NOTHING
+        if self.is_positional(key) and self.has_positional():
+            word = self.positional(key) if not self._has_commands() else None
+            return literal(word, (self._entry.span,) if self._entry.span is not None else ()) if word else NOTHING
         configured = self.configured.get(key, [])
         if configured:
             return changed(one_of(configured)) if self._perhaps else one_of(configured)

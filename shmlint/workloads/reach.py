@@ -832,7 +832,7 @@ class Walker:
             self._whole(unit.loaded.path)
         if name in DISPATCHERS:
             for argument in node.args:
-                self._dispatches(argument, unit)
+                self._dispatches(argument, name, unit)
         if self._configured.note(name, node, scope, certain=unit.certain):
             return
         if name in NOT_FOLLOWED or (name not in WATCHED and self.modules.is_loud(name, unit.loaded.path)):
@@ -909,7 +909,7 @@ class Walker:
         if value is not None and value.known is not None and not value.private:
             self.options.name_file(value.known)
 
-    def _dispatches(self, argument: ast.expr, unit: Unit) -> None:
+    def _dispatches(self, argument: ast.expr, dispatcher: str, unit: Unit) -> None:
         """A function that is called with the words of the command, or a class of which a method is."""
         name = dotted(argument) if isinstance(argument, ast.Name | ast.Attribute) else ""
         target = unit.loaded.module.imports.get(name)
@@ -919,6 +919,7 @@ class Walker:
             for method in _methods(definition):
                 self._method(method.name, False)
         elif definition is not None:
+            self.evaluator.dispatched[definition] = dispatcher
             self._name(name, unit.loaded, unit.certain)
 
     def _composed(self, node: ast.Call, scope: Scope) -> None:

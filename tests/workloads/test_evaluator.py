@@ -399,10 +399,10 @@ IN_FUNCTIONS: list[tuple[str, str, object, bool]] = [
     ("def f(d):\n    n = 4\n    if d:\n        n = 0\n    DataLoader(d, num_workers=n)\nf(d)\n", "", 4, False),
     ("def f(d):\n    n: int = 4\n    n //= 2\n    DataLoader(d, num_workers=n)\nf(d)\n", "", 4, False),
     ("def f(d):\n    for n in (1, 2):\n        DataLoader(d, num_workers=n)\nf(d)\n", "", UNKNOWN, False),
-    ("import fire\ndef f(workers=4):\n    DataLoader(d, num_workers=workers)\nfire.Fire(f)\n", "", 4, False),
-    ("import fire\ndef f(workers=4):\n    DataLoader(d, num_workers=workers)\nfire.Fire(f)\n", "--workers 0", 0, False),
+    ("import fire\ndef f(workers=4):\n    DataLoader(d, num_workers=workers)\nfire.Fire(f)\n", "", 4, True),
+    ("import fire\ndef f(workers=4):\n    DataLoader(d, num_workers=workers)\nfire.Fire(f)\n", "--workers 0", 0, True),
     ("@click.command()\n@click.option('--workers', default=4)\ndef f(workers):\n"
-     "    DataLoader(d, num_workers=workers)\nf()\n", "", 4, False),
+     "    DataLoader(d, num_workers=workers)\nf()\n", "", 4, True),
     ("class A:\n    n = 4\n    def f(self):\n        DataLoader(d, num_workers=self.n)\nA().f()\n", "", 4, True),
     ("class A:\n    def __init__(self, n=2):\n        self.n = n\n    def f(self):\n"
      "        DataLoader(d, num_workers=self.n)\nA(4).f()\n", "", 4, True),

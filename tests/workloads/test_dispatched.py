@@ -1,0 +1,71 @@
+"""What functions are given that a package calls with the words of the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.cases import DOCKERFILE, compose, need
+
+LOADS = "import click, fire, typer, argparse\nfrom torch.utils.data import DataLoader\ncrop = RandomResizedCrop(224)\n"
+LOAD = "    loader = DataLoader(data(crop), batch_size=64, num_workers=w)\n"
+CLICK = f"@click.command()\n@click.option('--w', type=int, default=8)\ndef main(w):\n{LOAD}"
+PLACE = f"@click.command()\n@click.argument('w', type=int)\ndef main(w):\n{LOAD}"
+TWO = PLACE.replace("@click.arg", "@click.argument('path')\n@click.arg").replace("main(w)", "main(path, w)")
+PARSER = "p = argparse.ArgumentParser()\np.add_argument('w', type=int)\n"
+BARE = LOAD.replace("    ", "", 1).replace("=w)", "=args.w)")
+FIRE = f"def main(w=8, path='a'):\n{LOAD}"
+TYPER = f"def main(path: str, w: int = 8):\n{LOAD}"
+
+
+@table(
+    "code, words, verdict",
+    [
+        (f"{CLICK}main()\n", "", "needed"),
+        (f"{CLICK}main()\n", "--w 8", "needed"),
+        (f"{CLICK}main()\n", "--w 0", "not-needed"),
+        (f"{CLICK}main(standalone_mode=False)\n", "", "needed"),
+        (f"{CLICK.replace('(w)', '(w=0)')}main()\n", "", "needed"),
+        (CLICK.replace("'--w'", "'-n', '--number', 'w'") + "main()\n", "-n 8", "needed"),
+        (f"{PLACE}main()\n", "8", "needed"),
+        (f"{PLACE}main()\n", "0", "not-needed"),
+        (f"{TWO}main()\n", "a 8", "needed"),
+        (f"{TWO}main()\n", "8 0", "not-needed"),
+        # What may give it something else
+        (f"{CLICK}main(auto_envvar_prefix='A')\n", "", "likely"),
+        (CLICK.replace("default=8", "default=8, envvar='W'") + "main()\n", "", "likely"),
+        (CLICK.replace("default=8", "default=8, callback=change") + "main()\n", "", "likely"),
+        (CLICK.replace("command()", "command(context_settings=more)") + "main()\n", "", "likely"),
+        (f"{CLICK}main()\n", '"$$@"', "likely"),
+        (f"{CLICK}main.callback(0)\nmain()\n", "", "likely"),
+        (f"{CLICK}main(['--w', '0'])\n", "", "unknown"),
+        (f"{CLICK}call(main)\nmain()\n", "", "likely"),
+        (CLICK.replace("@click.command", "@twice\n@click.command") + "main()\n", "", "likely"),
+        (f"{TWO}main()\n", "a", "unknown"),
+        (f"{TWO}main()\n", "a 8 9", "unknown"),
+        (f"{PLACE}main()\n", "$$W", "unknown"),
+        # argparse
+        (f"{PARSER}args = p.parse_args()\n{BARE}", "8", "needed"),
+        (f"{PARSER}args = p.parse_args()\n{BARE}", "0", "not-needed"),
+        (f"{PARSER}args = p.parse_args(read())\n{BARE}", "8", "likely"),
+        (f"{PARSER}q = p.add_subparsers().add_parser('a')\nargs = p.parse_args()\n{BARE}", "8", "unknown"),
+        # Functions whose parameters are the options
+        (f"{FIRE}fire.Fire(main)\n", "", "needed"),
+        (f"{FIRE}fire.Fire(main)\n", "--w 8", "needed"),
+        (f"{FIRE}fire.Fire(main)\n", "--w=0", "not-needed"),
+        (f"{FIRE}fire.Fire(main)\n", "--path=b", "needed"),
+        (f"{FIRE}fire.Fire(main)\n", "0", "likely"),
+        (f"{FIRE}fire.Fire(main)\n", "-w 0", "not-needed"),
+        (f"{FIRE.replace('w=8', 'wk=8').replace('=w)', '=wk)')}fire.Fire(main)\n", "-w 0", "likely"),
+        (f"{FIRE}fire.Fire(main)\nmain(w=0)\n", "", "unknown"),
+        (f"{TYPER}typer.run(main)\n", "a", "needed"),
+        (f"{TYPER}typer.run(main)\n", "a --w 0", "not-needed"),
+        (TYPER.replace("int = 8", "int = typer.Option(8, '--n')") + "typer.run(main)\n", "a --n 0", "unknown"),
+    ],
+)
+def test_functions_that_get_the_words_of_the_command(tmp_path: Path, code: str, words: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose(f"sh -c 'python train.py {words}'" if "$$@" in words else f"python train.py {words}"),
+        "Dockerfile": DOCKERFILE, "train.py": LOADS + code,
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
