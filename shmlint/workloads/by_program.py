@@ -384,7 +384,8 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     if place is not None:
         evidence.append(Evidence(f"items of {' × '.join(map(str, shape))}", place))
     if call.resized is not None:
-        evidence.append(Evidence(f"items of {' × '.join(map(str, fixed[1:]))} at least", call.resized))
+        least = " at least" if call.row.least else ""
+        evidence.append(Evidence(f"items of {' × '.join(map(str, fixed[1:]))}{least}", call.resized))
     counted = f"batches of {size}" if batch.number else "batches of at least one item"
     evidence += [Evidence(counted, at) for at in batch.spans[:1]]
     several = f"{ranks} ranks × " if ranks > 1 else ""

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
 from shmlint.workloads.assignments import Function
+from shmlint.workloads.created import default_may_differ, item_of_class, item_of_tensors, may_create_items
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.libraries import IMAGE_SIZE_CALLS
 from shmlint.workloads.loaded import Loaded
@@ -48,7 +49,8 @@ def with_own_items(
 
     ``loaders`` are those that make loaders, by their places among the calls; ``loaded`` are the program's modules.
     """
-    found = list(calls)
+    made = any(map(may_create_items, loaded))
+    found = _with_created_items(calls, loaders, sites, evaluator) if made else list(calls)
     if not any("resize" in module.source.text for module in loaded):
         return found  # and no module is parsed for its dataset
     shapes: dict[int, tuple[tuple[int, ...], Span] | None] = {}
@@ -63,6 +65,24 @@ def with_own_items(
     return found
 
 
+def _with_created_items(
+    calls: Sequence[Call], loaders: Mapping[int, Site], sites: Collection[Site], evaluator: Evaluator
+) -> list[Call]:
+    """Calls with the items that their datasets make of a shape which is written there."""
+    found = list(calls)
+    for at, site in loaders.items() if not default_may_differ(sites) else ():
+        row = found[at].row
+        given = _given(site) if not row.item and row.call.startswith("torch.utils.data.") else None
+        owned = _dataset(site, evaluator) if given is not None else None
+        if given is not None:
+            made = item_of_class(*owned, evaluator) if owned is not None else None
+            made = made or (item_of_tensors(given, site.scope, evaluator) if owned is None else None)
+            if made is not None:
+                row = row._replace(item=made.shape, least=not made.whole)
+                found[at] = found[at]._replace(row=row, resized=made.span)
+    return found
+
+
 def _may_shrink(site: Site) -> bool:
     """Whether a call may make an image smaller, or make something that does: a transform after the dataset's own."""
     return re.search(_CUTS, site.name) is not None or site.name.rpartition(".")[2] in IMAGE_SIZE_CALLS
@@ -70,12 +90,17 @@ def _may_shrink(site: Site) -> bool:
 
 def _dataset(site: Site, evaluator: Evaluator) -> tuple[ast.ClassDef, Scope] | None:
     """The class of the dataset that a loader is given, where the repository has it, and nothing else makes batches."""
+    given = _given(site)
+    owned = _classes(given, site.scope, evaluator) if given is not None else []
+    return owned[0] if len({id(owner) for owner, _ in owned}) == 1 else None
+
+
+def _given(site: Site) -> ast.expr | None:
+    """What a loader is given for its dataset, where nothing else makes batches of it."""
     if any(keyword.arg in ("collate_fn", None) for keyword in site.node.keywords) or len(site.node.args) > _BEFORE:
         return None
     given = next(iter(site.node.args), None)
-    given = next((keyword.value for keyword in site.node.keywords if keyword.arg == "dataset"), given)
-    owned = _classes(given, site.scope, evaluator) if given is not None else []
-    return owned[0] if len({id(owner) for owner, _ in owned}) == 1 else None
+    return next((keyword.value for keyword in site.node.keywords if keyword.arg == "dataset"), given)
 
 
 _BEFORE = 6
