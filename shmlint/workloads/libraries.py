@@ -463,6 +463,8 @@ NOT_FOLLOWED = frozenset(
     }
 )  # fmt: skip
 """Calls that start what a configuration, a file or their arguments name."""
+POOLS = frozenset({"torch.multiprocessing.Pool"})
+"""Those of them whose processes may be seen to exchange no tensors; then they are pools like Python's own."""
 COMMAND_LINES = {
     "lightning.pytorch.cli.LightningCLI": "lightning.pytorch.Trainer",
     "lightning.cli.LightningCLI": "lightning.pytorch.Trainer",

@@ -44,6 +44,7 @@ from shmlint.workloads.libraries import (
     Row,
 )
 from shmlint.workloads.loaded import Loaded, extending
+from shmlint.workloads.pools import tensors_may_cross
 from shmlint.workloads.program import Entry
 from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.reach import Site, Walker
@@ -129,8 +130,7 @@ def _result(walker: Walker) -> Reading:
                 items.append((shape, site.span))
     loaded = [module for module in walker.modules.loaded.values() if module is not None]
     calls = calls if items else with_own_items(calls, loaders, sites.values(), loaded, walker.evaluator)
-    for place in passed_tensors(sites.values(), walker.evaluator):
-        walker.stop("its processes exchange tensors in a way that is not followed", place)
+    _stop_at_tensors(sites.values(), walker)
     if not items and not IMAGE_PACKAGES.isdisjoint(package for module in loaded for package in module.packages):
         items = _items_of_options(walker)
     shaped = _SHAPED.intersection(site.name.rpartition(".")[2] for site in sites.values())
@@ -145,6 +145,14 @@ def _result(walker: Walker) -> Reading:
         pictures=1 if items and _of_classes(sites.values(), loaded) else 2,
         tokens=_tokens(walker, loaded) if calls and not items else 0,
     )  # fmt: skip
+
+
+def _stop_at_tensors(sites: Collection[Site], walker: Walker) -> None:
+    """Note where processes may exchange tensors, which are in shared memory then."""
+    for place in tensors_may_cross(sites, walker.evaluator):
+        walker.stop("what `torch.multiprocessing.Pool` starts is not followed", place)
+    for place in passed_tensors(sites, walker.evaluator):
+        walker.stop("its processes exchange tensors in a way that is not followed", place)
 
 
 def _made(row: Row, site: Site, walker: Walker) -> Call:

@@ -37,6 +37,7 @@ from shmlint.workloads.libraries import (
     LOADERS,
     NOT_FOLLOWED,
     OWNERS,
+    POOLS,
     ROWS,
     RUNNERS,
     TRAINERS,
@@ -856,6 +857,8 @@ class Walker:
 
     def _not_followed(self, name: str, node: ast.Call, scope: Scope, certain: bool) -> None:
         self.sites.append(Site(name, node, scope, certain))
+        if name in POOLS:
+            return  # what crosses is looked at once all calls are known
         does = f"what is put into `{name}`" if name.endswith("Queue") else f"what `{name}` starts"
         self.stop(f"{does} is not followed", scope.span(node))
 

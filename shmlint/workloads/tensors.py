@@ -15,7 +15,7 @@ from shmlint.workloads.values import Scope
 _QUEUES = frozenset({"Queue", "SimpleQueue", "JoinableQueue", "Pipe"})
 _POOLS = frozenset({"Pool", "ProcessPoolExecutor"})
 _PUTS = frozenset({"put", "put_nowait", "send"})
-_MAPS = frozenset({
+MAPS = frozenset({
     "map", "imap", "imap_unordered", "starmap", "map_async", "starmap_async", "apply", "apply_async", "submit",
 })  # fmt: skip
 _TORCH = frozenset({"torch", "torchvision", "torchaudio", "kornia"})
@@ -39,7 +39,7 @@ def passed_tensors(sites: Iterable[Site], evaluator: Evaluator) -> Iterator[Span
         last = site.name.rpartition(".")[2]
         if queues and last in _PUTS and site.node.args and _is_tensor(site.node.args[0], site.scope, evaluator):
             yield site.span
-        elif last in _MAPS and id(site.scope.module) in pools and site.node.args:
+        elif last in MAPS and id(site.scope.module) in pools and site.node.args:
             found = evaluator.definition(site.scope.full_name(site.node.args[0]), site.scope)
             if found is not None and isinstance(found[0], ast.FunctionDef):
                 yield from _returned_tensors(found[0], found[1], evaluator)
