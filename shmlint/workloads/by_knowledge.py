@@ -20,6 +20,7 @@ from shmlint.workloads.commands import (
     WITH_DEFAULT,
     flatten,
     has_rank_for_each,
+    is_for_use,
     is_mpi_only,
     may_have_no_workers,
     names_training,
@@ -246,6 +247,20 @@ def _without_workers(case: _Case) -> Need | None:
     return case.need("unknown") if case.reading.by_command is None else None
 
 
+def _only_uses(reading: _Reading) -> bool:
+    """Whether all programs that launchers start are called after a use of models: ``test.py``, ``demo.py``."""
+    started = [words for ran in reading.ran if ran.kind == "program" if (words := python_words(ran.words)) is not None]
+    return bool(started) and all(is_for_use(words) for words in started)
+
+
+def _of_one_process(case: _Case, workload: Workload) -> Need:
+    """What is advised for one process on one GPU; of a program that only uses models nobody says how it loads."""
+    if workload is case.reading.by_command and _only_uses(case.reading):
+        stopped = "it starts one process, of a program that is named after another use than training"
+        return case.need("unknown")._replace(stopped=stopped)
+    return case.need("likely", str(workload.entry.get("single_gpu_because", "")) or None)
+
+
 def _workload(case: _Case) -> Need:
     """What the maintainers say of the image or the command."""
     workload, reading = case.workload, case.reading
@@ -262,7 +277,7 @@ def _workload(case: _Case) -> Need:
     if workload.single_gpu == "depends" and (one or default):
         return case.need("unknown")._replace(stopped=str(workload.entry.get("single_gpu_because", "")))
     if one and workload.single_gpu == "advised":
-        return case.need("likely", str(workload.entry.get("single_gpu_because", "")) or None)
+        return _of_one_process(case, workload)
     if workload.needs == "multi-gpu":
         if one and not workload.single_gpu:
             return case.need("not-needed", f"with one GPU {workload.name} does not exchange data between processes")

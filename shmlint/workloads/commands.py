@@ -807,6 +807,20 @@ _OTHER_USE = r"(?i)(?:^|_|-)(?:demo|infer|inference|predict|prediction|export|vi
 """Scripts that are called after what is done with a model that was trained."""
 
 
+def is_for_use(words: Sequence[str]) -> bool:
+    """Whether the words that Python gets run a program that is called after what is done with a trained model."""
+    module = words[1:2] if words[:1] == ("-m",) else ()
+    name = module[0].rpartition(".")[2] if module else words[0].rpartition("/")[2] if words else ""
+    name = name.removesuffix(".py").lower()
+    return re.search(_FOR_USE, name) is not None and re.search(_TRAINING, name) is None
+
+
+_FOR_USE = (
+    r"(?:^|[_-])(?:test|tests|testing|eval|evaluate|evaluation|val|validate|demo|infer|inference|predict|prediction"
+    r"|visuali[sz]e|export)(?:$|[_-])"
+)
+
+
 def names_other_mode(words: Sequence[str]) -> bool:
     """Whether an option says that a program is to use a model: ``train.py --mode infer``."""
     given = (word.partition("=") if "=" in word else (word, "", after) for word, after in zip_longest(words, words[1:]))

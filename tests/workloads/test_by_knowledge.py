@@ -8,7 +8,7 @@ import pytest
 
 from tests.project import findings, fixed
 from tests.table import table
-from tests.workloads.cases import GPUS, NGC
+from tests.workloads.cases import GPUS, NGC, need
 
 CHECK = 'python -c "import torch; print(torch.cuda.device_count())"'
 
@@ -66,3 +66,22 @@ def test_a_default_of_one_gpu_beside_several_ranks(
 def test_a_service_that_has_its_size(tmp_path: Path) -> None:
     text = f"services:\n  app:\n    image: {NGC}\n    shm_size: '8g'\n    {GPUS}\n"
     assert findings(tmp_path, text) == []
+
+
+@table(
+    "command, verdict",
+    [
+        ("python -m torch.distributed.launch --nproc_per_node=1 test.py", "unknown"),
+        ("torchrun --nproc_per_node=1 tools/eval_rcnn.py --workers $W", "unknown"),
+        ("torchrun --nproc_per_node=1 -m tools.demo", "unknown"),
+        ("accelerate launch --num_processes 1 infer.py", "unknown"),
+        ("torchrun --nproc_per_node=1 train.py", "likely"),
+        ("torchrun --nproc_per_node=1 train_and_test.py", "likely"),
+        ("torchrun --nproc_per_node=1 attest.py", "likely"),
+        ("torchrun --nproc_per_node=1 test.py --workers 4", "needed"),
+        ("torchrun --nproc_per_node=2 test.py", "needed"),
+        ("sh -c 'torchrun --nproc_per_node=1 train.py && torchrun --nproc_per_node=1 test.py'", "likely"),
+    ],
+)
+def test_one_process_of_a_program_that_uses_models(tmp_path: Path, command: str, verdict: str) -> None:
+    assert need(tmp_path, {"run.sh": f"docker run --gpus all me/tool {command}\n"}).verdict == verdict
