@@ -17,7 +17,8 @@ from shmlint.workloads.knowledge import Workload, builtin
 
 _NAMES = {
     "dataloader": "DataLoader", "nccl": "NCCL", "ray": "Ray", "browser": "browser", "ucx": "UCX",
-    "python-shm": "shared_memory", "torch-sharing": "torch", "vllm": "vLLM", "sglang": "SGLang", "triton": "Triton",
+    "python-shm": "shared_memory", "shared-array": "SharedArray", "torch-sharing": "torch", "vllm": "vLLM",
+    "sglang": "SGLang", "triton": "Triton",
 }  # fmt: skip
 """The names of mechanisms in messages."""
 

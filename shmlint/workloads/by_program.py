@@ -315,6 +315,7 @@ _TOLD = {
     "ray": "Ray keeps its object store in shared memory",
     "browser": "a browser uses shared memory for drawing",
     "python-shm": "Python's `multiprocessing.shared_memory`",
+    "shared-array": "SharedArray keeps its arrays in shared memory",
     "torch-sharing": "processes exchange tensors through shared memory",
     "ucx": "UCX exchanges data through shared memory",
 }

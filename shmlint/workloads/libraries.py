@@ -10,7 +10,7 @@ from typing import Literal
 
 from shmlint.model.record import NamedTuple
 
-Use = Literal["dataloader", "ranks", "ray", "browser", "python-shm", "torch-sharing", "ucx"]
+Use = Literal["dataloader", "ranks", "ray", "browser", "python-shm", "shared-array", "torch-sharing", "ucx"]
 
 MANY = "many"
 """A default that is a number of processes that depends on the machine."""
@@ -74,6 +74,7 @@ _FID = "https://github.com/mseitzer/pytorch-fid/blob/af953a98e1e9c50a5e51d9a5294
 _FIDELITY = "https://github.com/toshas/torch-fidelity/blob/8d609eb5ce25e1db78d57f804335a5349c7b0273/torch_fidelity/utils.py"
 _FACES = "https://github.com/1adrianb/face-alignment/blob/bacd0afb400a46ce4e94bf231624591495d932a2/face_alignment/api.py"
 _EASYOCR = "https://github.com/JaidedAI/EasyOCR/blob/c4f3cd7225efd4f85451bd8b4a7646ae9a092420/easyocr/recognition.py#L203"
+_SHARED_ARRAY = "https://gitlab.com/tenzing/shared-array"
 _TRITON_CLIENT = (
     "https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/_reference/tritonclient/"
     "tritonclient.utils.shared_memory.html"
@@ -367,6 +368,7 @@ ROWS: tuple[Row, ...] = (
               for kind in ("MultiSyncDataCollector", "MultiaSyncDataCollector", "aSyncDataCollector",
                            "MultiSyncCollector", "MultiAsyncCollector", "AsyncCollector"))),
       ) for name in names),
+    Row("SharedArray.create", "shared-array", source=_SHARED_ARRAY),
     Row("shared_memory", "python-shm", source=f"{_DGL}/heterograph.py#L6267"),
     Row("batchgenerators.dataloading.multi_threaded_augmenter.MultiThreadedAugmenter", "torch-sharing"),
     Row("batchgenerators.dataloading.nondet_multi_threaded_augmenter.NonDetMultiThreadedAugmenter", "torch-sharing"),

@@ -534,6 +534,9 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
     if row.formerly:  # Lightning's data parallelism has one process, and ranks on CPUs have no NCCL
         options = ("strategy", "accelerator", "distributed_backend")
         return any(walker.evaluator.argument(site.node, o, -1, "", site.scope).value in _ALONE for o in options)
+    if row.use == "shared-array":  # `file://` keeps the array in a file, `shm://` or no prefix in /dev/shm
+        name = walker.evaluator.argument(site.node, "name", 0, None, site.scope).value
+        return isinstance(name, str) and name.startswith("file://") and not name.startswith("file:///dev/shm")
     if row.use == "ucx":
         names = {keyword.arg or "" for keyword in site.node.keywords}
         chosen = "protocol" in names or not any(name.startswith("enable_") for name in names)  # which choose UCX

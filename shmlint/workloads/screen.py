@@ -32,9 +32,11 @@ def is_known(package: str) -> bool:
     return known or is_generated(package)
 
 
-_COMMON = frozenset({"train", "test", "val", "tune", "run", "main", "call", "launch", "Pool", "get_context"})
+_COMMON = frozenset({"train", "test", "val", "tune", "run", "main", "call", "launch", "Pool", "create", "get_context"})
 """The last words of calls that matter, and of many others."""
-_WITH_COMMON = frozenset({"multiprocessing", "distributed", "hydra", "detectron2", "ray", "pytest", "code"})
+_WITH_COMMON = frozenset(
+    {"multiprocessing", "distributed", "hydra", "detectron2", "ray", "pytest", "code", "SharedArray"}
+)
 """What a file names that has one of these calls."""
 _TELLING = frozenset(
     {
@@ -55,7 +57,8 @@ _PERHAPS = (
     (frozenset({"test"}), r"\.\s*test\b"),
     (
         _WITH_COMMON,
-        r"torch(?:\.| import )(?:multiprocessing|distributed)|hydra|detectron2|\bray\b"
+        r"torch(?:\.| import )(?:multiprocessing|distributed)|hydra|detectron2|\bray\b|\bimport SharedArray\b"
+        r"|\bfrom SharedArray\b"
         r"|\bpytest(?:\.| import[^\n]*\b)main\b|\bimport code\b",
     ),
     (frozenset(SETTINGS_CLASSES), rf"\b(?:{'|'.join(SETTINGS_CLASSES)})\(\s*\w+\s*="),

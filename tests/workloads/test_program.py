@@ -124,6 +124,14 @@ def test_hostile_code_ends_the_trail(tmp_path: Path, text: str) -> None:
         ("from dask_cuda import LocalCUDACluster\nLocalCUDACluster(protocol='ucx')", "", "likely", {"ucx": None}),
         ("from dask_cuda import LocalCUDACluster\nLocalCUDACluster(protocol=p)", "", "likely", {"ucx": None}),
         ("from dask_cuda import LocalCUDACluster\nLocalCUDACluster(enable_nvlink=True)", "", "likely", {"ucx": None}),
+        ("import SharedArray as sa\nsa.create('shm://a', 10)", "", "likely", {"shared-array": None}),
+        ("from SharedArray import create\ncreate('a', 10)", "", "likely", {"shared-array": None}),
+        ("import SharedArray\nSharedArray.create(name, 10)", "", "likely", {"shared-array": None}),
+        ("import SharedArray\nSharedArray.create('file:///tmp/a', 10)", "", "not-needed", {}),
+        ("import SharedArray\nSharedArray.attach('shm://a')", "", "not-needed", {}),
+        ("import SharedArray\nSHARE = False\nif SHARE:\n    SharedArray.create('shm://a', 10)", "", "not-needed", {}),
+        ("import SharedArray\ndef keep(a):\n    SharedArray.create('shm://a', 10)", "", "not-needed", {}),
+        ("import yaml\nyaml.create('shm://a', 10)", "", "not-needed", {}),
     ],
 )
 def test_the_sums_of_programs(
