@@ -173,6 +173,10 @@ class Changes:
         other = attribute in self._keys or ANY in self._worked_out or None in known.values()
         return [one for one in known.values() if one is not None] if not other else []
 
+    def names_set(self) -> list[str]:
+        """The attributes of other objects that statements set."""
+        return [name for name, known in self._worked_out.items() if any(one is not None for one in known.values())]
+
     def _note_method_of_argv(self, last: str, node: ast.Call, scope: Scope) -> None:
         self.argv = self.argv or last in _CHANGES_LISTS or last in _SHORTENS_LISTS
         for argument in node.args if last in _CHANGES_LISTS else ():

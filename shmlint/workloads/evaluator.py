@@ -203,7 +203,9 @@ class Evaluator:
 
     def _in_mapping(self, starred: ast.expr, name: str, scope: Scope) -> Found | None:
         """A keyword out of ``**kwargs``; None where it surely is not there."""
-        mapping = self._mapping(starred, scope, 0)
+        if isinstance(starred, ast.Call) and dotted(starred.func) == "vars" and len(starred.args) == 1:
+            starred = starred.args[0]
+        mapping = self._with_attributes(self._mapping(starred, scope, 0), starred, scope)
         if name in mapping.entries:
             found = self._entry(mapping, starred, name, scope, 0)
             return found._replace(certain=found.certain and mapping.certain)
@@ -217,6 +219,21 @@ class Evaluator:
             return None if not self.is_open(function, scope) else NOTHING
         passed = passed or self._of_section(starred, name, scope)
         return passed if passed is not None else self.options.get(name, self.value, 0)._replace(certain=False)
+
+    def _with_attributes(self, mapping: DictValue, node: ast.expr, scope: Scope) -> DictValue:
+        """A mapping whose keys are attributes, too, with those that statements give it: ``kw.num_workers = 8``."""
+        filled = self.objects.attributes(node, scope) if isinstance(node, ast.Name | ast.Attribute) else None
+        if filled is None:
+            return mapping
+        made, where = filled.made
+        for keyword in made.keywords if isinstance(made, ast.Call) and not mapping.entries else ():
+            key = ast.Constant(keyword.arg) if keyword.arg is not None else None
+            mapping = mapping.with_entry(key, keyword.value, where, lambda v: self._mapping(v, where, 1))
+        entries = {**mapping.entries, **{name: (one.value, one.scope) for name, one in filled.given.items()}}
+        for name in filled.open:
+            entries.pop(name, None)
+        whole = filled.whole and not filled.open and isinstance(made, ast.Call) and not made.args
+        return DictValue(entries, whole, mapping.certain and filled.whole)
 
     def _of_section(self, mapping: ast.expr, name: str, scope: Scope) -> Found | None:
         """``**config["loader"]``: a keyword out of that section of the configuration file; None where it has none."""

@@ -34,6 +34,17 @@ class Given(NamedTuple):
     alone: bool
 
 
+class Filled(NamedTuple):
+    """An object, and what statements give its attributes."""
+
+    made: Made
+    given: dict[str, Given]
+    open: frozenset[str]
+    """Attributes that it may have, with values that are not known."""
+    whole: bool
+    """Whether nothing else may fill it."""
+
+
 class _Evaluator(Protocol):
     @property
     def changes(self) -> Changes: ...
@@ -60,6 +71,26 @@ class Objects:
         if only is None or only.value is None:
             return None
         return Given(only.value, only.scope, not self._may_be_filled(made, depth))
+
+    def attributes(self, node: ast.expr, scope: Scope) -> Filled | None:
+        """The attributes that statements give an object that holds settings; None where none may be given."""
+        changes = self._evaluator.changes
+        names = changes.names_set()
+        made = self.made(node, scope) if names else None
+        if made is None or not self._holds_settings(*made):
+            return None
+        given: dict[str, Given] = {}
+        unknown: set[str] = set()
+        for name in names:
+            one = self.given(ast.Attribute(node, name, ast.Load()), scope)
+            holders = [self.made(each.holder, each.scope) for each in changes.set_by(name)]
+            if one is not None:
+                given[name] = one
+            elif not holders or any(holder is None or holder[0] is made[0] for holder in holders):
+                unknown.add(name)
+        if not given and not unknown:
+            return None
+        return Filled(made, given, frozenset(unknown), not self._may_be_filled(made, 0))
 
     def made(self, node: ast.expr, scope: Scope, depth: int = 0) -> Made | None:
         """The only expression that makes what another one stands for; None where that is not known."""

@@ -78,3 +78,26 @@ def test_objects_of_another_module(tmp_path: Path, more: str, verdict: str) -> N
         "train.py": f"{LOADS}from lib.config import shared\n{LOAD.format('shared.TRAIN.W')}",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+SPREAD = "loader = DataLoader(data(crop), batch_size=64, **{})\n"
+EDICT = "from easydict import EasyDict as edict\n"
+
+
+@table(
+    "before, mapping, verdict",
+    [
+        (f"{EDICT}kw = edict()\nkw.num_workers = 8\n", "kw", "needed"),
+        (f"{EDICT}kw = edict(num_workers=0)\nkw.num_workers = 8\n", "kw", "needed"),
+        (f"{EDICT}kw = edict(num_workers=8)\nkw.pin_memory = True\n", "kw", "needed"),
+        (f"{EDICT}kw = edict()\nkw.pin_memory = True\n", "kw", "not-needed"),
+        (f"{MAPPING}c = Kept()\nc.kw = Kept(pin_memory=True)\nc.kw.num_workers = 8\n", "c.kw", "needed"),
+        (f"{NAMESPACE}kw = Namespace(num_workers=0)\nkw.num_workers = 8\n", "vars(kw)", "needed"),
+        (f"{EDICT}kw = edict()\nif tell():\n    kw.num_workers = 8\n", "kw", "unknown"),
+        (f"{EDICT}kw = edict()\nkw.num_workers = 8\nkw[read()] = 0\n", "kw", "likely"),
+    ],
+)
+def test_keywords_out_of_objects_that_code_fills(tmp_path: Path, before: str, mapping: str, verdict: str) -> None:
+    text = f"{LOADS}{before}{SPREAD.format(mapping)}"
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": text}
+    assert need(tmp_path, files).verdict == verdict
