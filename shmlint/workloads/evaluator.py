@@ -834,7 +834,10 @@ class Evaluator:
             return self._name(node, scope._replace(function=outer), depth, parameters)
         local = self._assignments.of_name(name, function)
         if local:
-            found = one_of([self.value(value, scope, depth + 1, parameters=parameters) for value in local[:8]])
+            values = [self.value(value, scope, depth + 1, parameters=parameters) for value in local[:8]]
+            if function is not None and name in parameters_of(function) and not _is_surely_given(name, function):
+                values.append(self._parameter(name, function, scope, depth + 1, parameters))
+            found = one_of([value for value in values if value is not _BUSY] or values)
             if self._assignments.is_changed(name, function):
                 found = changed(found)
             if found.value is not UNKNOWN:
@@ -1253,6 +1256,14 @@ def _returned(function: Function) -> list[ast.expr]:
     """What a function returns; nothing is a constant. Functions inside of it count, too."""
     values = (node.value for node in ast.walk(function) if isinstance(node, ast.Return))
     return [value if value is not None else ast.Constant(None) for value in values]
+
+
+def _is_surely_given(name: str, function: Function) -> bool:
+    """Whether a function gives a name a value outside of branches and loops."""
+    targets = (target for node in function.body if isinstance(node, ast.Assign) for target in node.targets)
+    names = (part for target in targets for part in ast.walk(target))
+    annotated = (node.target for node in function.body if isinstance(node, ast.AnnAssign) and node.value is not None)
+    return any(isinstance(part, ast.Name) and part.id == name for part in (*names, *annotated))
 
 
 def _is_own_mapping(node: ast.expr, function: Function) -> bool:

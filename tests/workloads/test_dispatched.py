@@ -31,6 +31,10 @@ TYPER = f"def main(path: str, w: int = 8):\n{LOAD}"
         (f"{PLACE}main()\n", "0", "not-needed"),
         (f"{TWO}main()\n", "a 8", "needed"),
         (f"{TWO}main()\n", "8 0", "not-needed"),
+        (CLICK.replace("(w):", "(w):\n    if tell():\n        w = 0") + "main()\n", "", "likely"),
+        (f"def main(w):\n    if tell():\n        w = 0\n{LOAD}main(8)\n", "", "likely"),
+        (f"def main(w):\n    if tell():\n        w = 8\n{LOAD}main(0)\n", "", "likely"),
+        (f"def main(w):\n    w = 0\n{LOAD}main(8)\n", "", "not-needed"),
         # What may give it something else
         (f"{CLICK}main(auto_envvar_prefix='A')\n", "", "likely"),
         (CLICK.replace("default=8", "default=8, envvar='W'") + "main()\n", "", "likely"),
