@@ -975,9 +975,13 @@ class Evaluator:
         Of an option it may be worked out of what that was before, which it still is before the statement:
         ``args.workers = args.workers or 4``.
         """
+        if not self.options.is_declared(node.attr, assigned=False):
+            found = self._set_of_object(node, scope, depth)
+            if found is not None and found.value is not UNKNOWN:
+                return found
         only = self.changes.worked_out(node)
         if only is None:
-            return self._set_of_object(node, scope, depth) if not self.options.is_declared(node.attr) else None
+            return None
         if not self.options.is_declared(node.attr):
             return self.value(*only, depth + 1, parameters=False)
         if not self.changes.is_setting(node.attr) or any(part is node for part in ast.walk(only[0])):

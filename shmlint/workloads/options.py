@@ -193,9 +193,13 @@ class Options:
         key = key_of(name)
         return self._joined(key) is not None or bool(self._spellings(key))
 
-    def is_declared(self, name: str) -> bool:
-        """Whether the program declares an option of that name, or a file sets it."""
-        return key_of(name) in self.declared or key_of(name) in self.configured
+    def is_declared(self, name: str, *, assigned: bool = True) -> bool:
+        """Whether the program declares an option of that name, or a file sets it.
+
+        Without ``assigned`` not where all that declares it is an assignment: ``cfg.WORKERS = 4``.
+        """
+        declared = self.declared.get(key_of(name), ())
+        return key_of(name) in self.configured or any(assigned or one.statement is None for one in declared)
 
     def _spellings(self, key: str) -> list[str]:
         """The spellings that the command gives and that set an option, in its order."""

@@ -64,6 +64,21 @@ def test_objects_of_an_object(tmp_path: Path) -> None:
 
 
 @table(
+    "name, tested, verdict",
+    [("cfg", 0, "needed"), ("cfg", 9, "needed"), ("settings", 0, "needed")],
+)
+def test_sections_of_settings_are_told_apart(tmp_path: Path, name: str, tested: int, verdict: str) -> None:
+    more = f"__C.TEST = edict()\n__C.TEST.W = {tested}\n"
+    config = (CONFIG + more).replace("__C", "_C").replace("shared", name)
+    files = {
+        "compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "lib/config.py": config,
+        "train.py": f"{LOADS}from lib.config import {name}\n{LOAD.format(f'{name}.TRAIN.W')}",
+    }  # fmt: skip
+    found = need(tmp_path, files)
+    assert found.verdict == verdict and "(8 × 2 + 2)" in found.mechanisms[0].because
+
+
+@table(
     "more, verdict",
     [
         ("", "needed"),
