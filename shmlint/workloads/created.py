@@ -46,6 +46,8 @@ _MAKERS = {
 https://docs.pytorch.org/docs/stable/generated/torch.zeros.html
 https://numpy.org/doc/stable/reference/generated/numpy.zeros.html
 """
+_KEEPS = frozenset({"torch.from_numpy", "torch.as_tensor", "torch.tensor"})
+"""What makes a tensor of an array, of the same shape and type."""
 _KEYWORDS = frozenset({"size", "shape", "dtype", "requires_grad", "pin_memory", "generator"})
 _DEFAULTS = frozenset({"torch.set_default_dtype", "torch.set_default_tensor_type"})
 _ALTERS = r"(?i)resize|crop|patch|slice|half|squeeze_|set_|\bdata\b"
@@ -150,7 +152,13 @@ def _array(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Item | None:
     call, where = made or (node, scope)
     if not isinstance(call, ast.Call):
         return None
-    maker = _MAKERS.get(where.full_name(call.func))
+    name = where.full_name(call.func)
+    if name in _KEEPS and len(call.args) == 1 and not call.keywords:
+        return _array(call.args[0], where, evaluator)
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "float" and not call.args and not call.keywords:
+        inner = _array(call.func.value, where, evaluator)
+        return inner._replace(shape=(4, *inner.shape[1:])) if inner is not None else None
+    maker = _MAKERS.get(name)
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     if maker is None or not given.keys() <= _KEYWORDS or any(isinstance(a, ast.Starred) for a in call.args):
         return None
