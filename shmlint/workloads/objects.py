@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _DEEPEST = 8
 """Names that are followed to what makes an object, and objects inside of objects."""
 _MOST_FILLS = 200
+_COPIES = frozenset({"copy", "deepcopy", "clone"})
 _MAKERS = frozenset(SETTINGS_CLASSES) - {"dict"} | {"Box"}
 _MADE = (ast.Constant, ast.Dict, ast.List, ast.Set, ast.Tuple, ast.DictComp, ast.ListComp, ast.SetComp, ast.JoinedStr)
 """Expressions that make an object of their own."""
@@ -97,7 +98,7 @@ class Objects:
         if depth > _DEEPEST:
             return None
         if isinstance(node, ast.Call):
-            return (node, scope) if not self._evaluator.functions(node.func, scope) else None
+            return (node, scope) if self._is_of_its_own(node, scope, depth) else None
         if isinstance(node, _MADE):
             return node, scope
         if not isinstance(node, ast.Name | ast.Attribute):
@@ -107,6 +108,23 @@ class Objects:
             return self.made(*given, depth + 1)
         inner = self.given(node, scope, depth + 1) if isinstance(node, ast.Attribute) else None
         return self.made(inner.value, inner.scope, depth + 1) if inner is not None and inner.alone else None
+
+    def _is_of_its_own(self, call: ast.Call, scope: Scope, depth: int) -> bool:
+        """Whether a call gives an object of its own, and none of settings that it is given."""
+        if self._evaluator.functions(call.func, scope):
+            return False
+        if self._holds_settings(call, scope) or dotted(call.func).rpartition(".")[2] in _COPIES:
+            return True
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        given += [call.func.value] if isinstance(call.func, ast.Attribute) else []
+        return not any(self._may_hold_settings(part, scope, depth) for part in given)
+
+    def _may_hold_settings(self, node: ast.expr, scope: Scope, depth: int) -> bool:
+        """Whether a name stands for settings that code fills, as far as that is known."""
+        if not isinstance(node, ast.Name | ast.Attribute) or dotted(node).partition(".")[0] in scope.module.imports:
+            return isinstance(node, ast.Starred)
+        made = self.made(node, scope, depth + 1)
+        return made is not None and self._holds_settings(*made)
 
     def _may_be_filled(self, made: Made, depth: int) -> bool:
         """Whether code may put anything into an object by names that are not written there."""

@@ -36,6 +36,8 @@ PARSED = "import argparse\np = argparse.ArgumentParser()\n{}kept = p.parse_args(
         (f"{EMPTY}def fill(it):\n    it.w = 8\nkept = Kept()\nfill(kept)\nfill(Kept())\n", "kept.w", "unknown"),
         (f"{EMPTY}def fill(it):\n    it.w = 8\nkept = Kept()\ncall(fill)\n", "kept.w", "unknown"),
         (f"{EMPTY}def make():\n    return Kept()\nkept = make()\nother = make()\nother.w = 8\n", "kept.w", "unknown"),
+        (f"import copy\n{NAMESPACE}kept = Namespace()\nkept.w = 8\nb = copy.copy(kept)\nb.w = 0\n", "kept.w", "needed"),
+        (f"{NAMESPACE}kept = Namespace()\nkept.w = 8\nb = wrap(kept)\nb.w = 0\n", "kept.w", "unknown"),
         # What may replace it
         (f"{EMPTY}kept = Kept()\nkept.w = 8\nkept.w = 0\n", "kept.w", "unknown"),
         (f"{EMPTY}kept = Kept()\nkept.w = 8\nif tell():\n    kept.w = 0\n", "kept.w", "unknown"),
