@@ -85,7 +85,7 @@ def _statement(node: Node, tree: Tree) -> str:
 def references(raw: str) -> frozenset[str]:
     """The variables that a text refers to."""
     names = _REFERENCE.findall(raw)
-    return frozenset(ARGUMENTS if name in "@*" or name.isdigit() else name for name in names)
+    return frozenset(ARGUMENTS if name in "@*" or (name.isdigit() and name != "0") else name for name in names)
 
 
 def sharing(text: ShellText) -> Sharing:

@@ -106,19 +106,27 @@ def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
     for caller in _candidates(source, workspace):
         passed = _passed(caller.text, script)
         if passed is not None:
-            names |= passed | _environment(caller, workspace, script)
+            names |= passed | _environment(caller, workspace, script, sourced=_reads(caller, script, _SOURCE))
     return given(dict.fromkeys(sorted(names))) if names else None
 
 
-def is_read_by_another(source: Source, workspace: Workspace, command: str = r"(?:source|\.)") -> bool:
+_SOURCE = r"(?:source|\.)"
+
+
+def is_read_by_another(source: Source, workspace: Workspace, command: str = _SOURCE) -> bool:
     """Whether another file of the repository takes over what this one sets: by ``source``, or another command."""
-    name = re.compile(rf"(?<![\w.-]){re.escape(os.path.basename(source.path))}(?![\w.-])")
+    script = os.path.basename(source.path)
+    return any(_reads(caller, script, command) for caller in _candidates(source, workspace))
+
+
+def _reads(caller: Source, script: str, command: str) -> bool:
+    """Whether a line of a file names a script behind a command."""
+    name = re.compile(rf"(?<![\w.-]){re.escape(script)}(?![\w.-])")
     before = re.compile(rf"(?<![\w.]){command}[ \t]")
-    for caller in _candidates(source, workspace):
-        for part in re.split(r"[\n;&|]", caller.text):  # a single pattern would go on from each `.` to the line's end
-            places = [match.start() for match in name.finditer(part)]
-            if places and before.search(part, 0, places[-1]) is not None:
-                return True
+    for part in re.split(r"[\n;&|]", caller.text):  # a single pattern would go on from each `.` to the line's end
+        places = [match.start() for match in name.finditer(part)]
+        if places and before.search(part, 0, places[-1]) is not None:
+            return True
     return False
 
 
@@ -144,14 +152,19 @@ def _passed(text: str, script: str) -> set[str] | None:
     return found
 
 
-def _environment(caller: Source, workspace: Workspace, script: str) -> set[str]:
-    """The variables that a file sets for the scripts that it starts; ``ANY`` where what it sets is not known."""
+def _environment(caller: Source, workspace: Workspace, script: str, *, sourced: bool) -> set[str]:
+    """The variables that a file sets for a script that it starts; ``ANY`` where what it sets is not known.
+
+    One that is ``sourced`` sees all of them.
+    """
     parts = scripts(caller, workspace, script)
     if parts is None:
         return {ANY}
     found: set[str] = set()
     for part in parts:
-        found |= sharing(part.text).exported
+        shared = sharing(part.text)
+        found |= shared.exported
+        found.update(shared.assigned if sourced else ())
         found.update(part.given.of_environment() if part.given is not None else ())
     return found
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from shmlint.docker.engines import is_by_another
 from shmlint.files.workspace import Workspace
 from shmlint.formats.shell.callers import is_read_by_another
+from shmlint.formats.shell.others import same_for_others
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import Parts, parts, read_part
 from shmlint.syntax.shell import Command
@@ -25,6 +26,7 @@ from shmlint.syntax.shell_sharing import (
     without_sizes,
 )
 from shmlint.syntax.shell_text import mentions_engine
+from shmlint.syntax.shell_tree import Tree
 from shmlint.syntax.shell_variables import ARGUMENTS
 from shmlint.syntax.word import Word
 
@@ -37,9 +39,11 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
 def same_others(path: str, before: Workspace, after: Workspace, parts_of: Parts, *, sizes_only: bool) -> bool:
     """Whether what a file's parts do besides starting containers has stayed the same.
 
-    A script that sources the file sees its variables, and may start other containers with them.
+    A script that sources the file sees its variables and functions, and may start other containers with them.
     """
     old, new = list(parts_of(before.source(path))), list(parts_of(after.source(path)))
+    if not same_for_others(old, new) and is_read_by_another(before.source(path), before):
+        return False
     if sizes_only and _only_sizes(old, new):
         return True
     shared = {id(part): sharing(part.text) for part in (*old, *new)}
@@ -89,6 +93,8 @@ def _same(
         if sizes_only and list(_starts(old)) != list(_starts(new)):
             return False
     changed = _changed([shared[i] for i in edited], [read(after[i]) for i in edited])
+    if any(_arguments(before[i], functions) != _arguments(after[i], functions) for i in edited):
+        changed |= {ARGUMENTS}
     if not changed:
         return True
     if any(one.indirect for one in shared):
@@ -138,6 +144,13 @@ def _others(found: Iterable[Command], functions: frozenset[str]) -> Iterator[tup
         called = name.removesuffix("()") in functions
         if name not in _PASSES and not called and not any(map(_mentions_engine, command.words)):
             yield words
+
+
+def _arguments(part: Part, functions: frozenset[str]) -> list[int]:
+    """How many words the calls of functions in a part have."""
+    tree = Tree(part.text)
+    calls = (node for node in tree.nodes if node.type == "command" and tree.raw(node).split(None, 1)[0] in functions)
+    return [node.named_child_count for node in calls]
 
 
 def _changed(before: Iterable[Sharing], after: Iterable[Sharing]) -> frozenset[str]:

@@ -97,6 +97,9 @@ class RunRewriter(ReadOnly):
         if self.verb.span is not None:
             at = self.verb.span.end
             yield _insertion(self.verb.span, at, f" {new}", new)
+        image = self.run.image
+        if image is not None and image.array is not None and image.span is not None and not self._within(image.span):
+            yield _insertion(image.span, image.span.start, f"{new} ", new)  # for one call of a function
 
     def _set_here(self, given: Option, name: str, value: str, new: str) -> Iterator[Change]:
         """Another value for this command alone, where the value comes from a variable or an array."""

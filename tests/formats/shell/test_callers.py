@@ -182,3 +182,59 @@ def test_a_variable_that_another_script_sources_stays(tmp_path: Path, user: dict
 def test_a_variable_that_another_makefile_includes_stays(tmp_path: Path, user: dict[str, str], line: str) -> None:
     makefile = f"S = 64m\nup:\n\tdocker run --gpus all --shm-size=$(S) {IMAGE} -tp 8\n"
     assert fixed(tmp_path, {"x.mk": makefile, **user})["x.mk"].startswith(f"{line}\n")
+
+
+TRAIN = "torchrun --nproc_per_node=8 train.py"
+NGC = "nvcr.io/nvidia/pytorch:24.01-py3"
+OWN = f'if [ "$0" = "${{BASH_SOURCE[0]}}" ]; then start {NGC} {TRAIN}; fi\n'
+"""A library that also runs by itself."""
+
+
+@table(
+    "script, user, old, new",
+    [
+        (
+            'start() { docker run --gpus all "$@"; }\n' + OWN, "start --memory 128m redis",
+            "start nv", "start --shm-size=8g nv",
+        ),
+        (
+            'start() { podman run --device nvidia.com/gpu=all "$@"; }\n' + OWN, f"start --ipc=host {NGC} {TRAIN}",
+            "start nv", "start --shm-size=8g nv",
+        ),
+        ('start() { docker run --gpus all --shm-size=${SHM:-64m} "$@"; }\n' + OWN, "start redis", "", ""),
+        (f"start() {{ docker run --gpus all ${{OPTS:-}} {NGC} {TRAIN}; }}\nstart\n", "OPTS=--ipc=host\nstart", "", ""),
+        (f"IMAGE={NGC}\nstart() {{ docker run --gpus all $IMAGE {TRAIN}; }}\nstart\n", "IMAGE=redis\nstart", "", ""),
+        (f'start() {{ bash -c "docker run --gpus all $1 {TRAIN}"; }}\nstart {NGC}\n', "start redis", "", ""),
+        (
+            f'start() {{ docker run --gpus all -v "$PWD:/w" {NGC} {TRAIN}; }}\n', "start",
+            "--gpus all", "--gpus all --shm-size=8g",
+        ),
+        (
+            f'start() {{ docker run --gpus all "$@"; }}\ntrain() {{ start {NGC} {TRAIN}; }}\ntrain\n',
+            "start redis\ntrain", "start nv", "start --shm-size=8g nv",
+        ),
+        (
+            f"start() {{ local image={NGC}; docker run --gpus all $image {TRAIN}; }}\nstart\n", "image=redis\nstart",
+            "--gpus all", "--gpus all --shm-size=8g",
+        ),
+    ],
+)  # fmt: skip
+def test_a_function_that_others_may_call_stays(tmp_path: Path, script: str, user: str, old: str, new: str) -> None:
+    found = fixed(tmp_path, {"lib.sh": script, "user.sh": f". ./lib.sh\n{user}\n"})
+    assert found.get("lib.sh", script) == script.replace(old, new, 1 if old else 0)
+    alone = fixed(tmp_path / "alone", {"lib.sh": script})["lib.sh"]
+    assert "8g" in alone.split("}\n")[0]
+
+
+@table(
+    "user, image",
+    [
+        ("IMAGE=redis\n. ./launch.sh\n", None),
+        ("read -r IMAGE\nsource launch.sh\n", None),
+        ("X=redis\n. ./launch.sh\n", IMAGE),
+        ("IMAGE=redis\n./launch.sh\n. x\n", IMAGE),
+    ],
+)
+def test_a_script_that_is_sourced_sees_all_variables(tmp_path: Path, user: str, image: str | None) -> None:
+    script = f"docker run --gpus all ${{IMAGE:-{IMAGE}}} --port 8000\n"
+    assert images(tmp_path, {"launch.sh": script, "all.sh": user}) == [image]
