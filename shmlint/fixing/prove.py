@@ -16,7 +16,7 @@ from typing import Literal
 from shmlint.files.cache import Key
 from shmlint.fixing.plan import becomes
 from shmlint.formats import kind_by_path, same_rest
-from shmlint.model.finding import SEVERITIES, Finding, Intention, QuoteDevices
+from shmlint.model.finding import SEVERITIES, DropSize, Finding, Intention, QuoteDevices
 from shmlint.model.launch import Change, Launch, Unknown, Value
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Edit, OverlappingEdits, Span, apply_edits
@@ -294,12 +294,14 @@ def _launches(attempt: Attempt) -> Refusal | None:
     targets = [(launch, made[where[id(launch)]]) for launch in run.launches if where[id(launch)] in made]
     shared = _by_service(targets)
     done = {repair.intention for repair in attempt.repairs}
+    default = run.settings.default_shm_size
     wrong = []
     for launch in run.launches:
         place, new = where[id(launch)], after[moved[id(launch)]]
         mine = made.get(place, [])
         also = [i for i in attempt.intended.get(place, ()) if i in done]
-        also += (i for service in _services(launch) for i in shared.get(service, ()))
+        more = (i for service in _services(launch) for i in shared.get(service, ()))
+        also += (i for i in more if not _takes_size(i, launch, default))
         if not _right(launch, new, (mine, also), targets, attempt.after):
             wrong.append((launch, bool(mine)))
     if not wrong:
@@ -307,6 +309,17 @@ def _launches(attempt: Attempt) -> Refusal | None:
     files = frozenset(path for launch, _ in wrong for path in (launch.span.path, *launch.files))
     other = next((launch for launch, repaired in wrong if not repaired), None)
     return Refusal("own-launch" if other is None else "other-launch", files, other)
+
+
+def _takes_size(intention: Intention, launch: Launch, default: int) -> bool:
+    """Whether what is intended for another reading of a service takes a size from this one.
+
+    An override may set another IPC mode, with which the size counts, or a larger size.
+    """
+    before, after = launch.effective_shm(default), becomes(launch, intention).effective_shm(default)
+    if isinstance(intention, DropSize):
+        return before != after
+    return before.bytes is not None and after.bytes is not None and after.bytes < before.bytes
 
 
 Targets = Sequence[tuple[Launch, Sequence[Intention]]]

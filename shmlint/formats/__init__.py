@@ -81,7 +81,8 @@ FORMATS = {
     "unread": Format("shmlint.formats.unread", "shmlint.formats.unread", alone=True),
     "template": Format("shmlint.formats.template", "shmlint.formats.template", alone=True),
     "markdown": Format(
-        "shmlint.formats.markdown", "shmlint.formats.markdown", alone=True, rest="shmlint.formats.markdown"
+        "shmlint.formats.markdown", "shmlint.formats.markdown", alone=True, rest="shmlint.formats.markdown",
+        scripts="shmlint.formats.markdown",
     ),
     "ci": Format(
         "shmlint.formats.ci.read", "shmlint.formats.ci.comments", alone=True, rest="shmlint.formats.ci.rest",

@@ -159,6 +159,11 @@ def _parts(source: Source, workspace: Workspace, *, every: bool = False) -> Iter
         before.texts.append(text)
 
 
+def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
+    """The commands in the code of a document."""
+    return (part for _, part in _parts(source, workspace, every=True) if part is not None)
+
+
 _MAY_SET = r"=|\b(?:read|printf|for|source|eval|export)\b|\.\s"
 """What may set a variable, as fast as it can be looked for."""
 

@@ -25,6 +25,7 @@ from shmlint.formats.compose.files import (
 )
 from shmlint.formats.compose.invalid_keys import service_keys
 from shmlint.formats.compose.invalid_service import service_faults
+from shmlint.formats.compose.lists import lists_with
 from shmlint.formats.compose.load import load_project, read_document
 from shmlint.formats.compose.project import Project
 from shmlint.formats.compose.service import built_images, read_project
@@ -270,8 +271,13 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
         if path in covered:
             continue
         started_in, default = _found_by(path, workspace)
+        lists = [*dict.fromkeys(lists_with(path, _upwards(path, workspace), workspace))]
         if path in default:
             yield from once(_Combination(default, started_in=started_in))
+        together = [files for files in lists if len(files) > 1]
+        for files in together:
+            yield from once(_of_list(files, named=path in default or len(lists) > 1, workspace=workspace))
+        if path in default or (lists and lists == together):
             continue
         missing = _incomplete(path, workspace)
         if not missing:
@@ -290,6 +296,13 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
             left = tuple(name for name in missing if name not in given)
             elsewhere = os.path.dirname(base[0]) != os.path.dirname(path)
             yield from once(_Combination(files, needs_base=left, named=elsewhere or len(bases) > 1))
+
+
+def _of_list(files: tuple[str, ...], *, named: bool, workspace: Workspace) -> _Combination:
+    """Files that a command of the repository names."""
+    whole = {name for file in files for name in _names(file, workspace) if name not in _incomplete(file, workspace)}
+    left = tuple(name for name in sorted(_names_of(files, workspace)) if name not in whole)
+    return _Combination(files, needs_base=left, named=named)
 
 
 _DEFAULT: Key[tuple[str, ...]] = Key("compose files found by themselves")

@@ -1,0 +1,156 @@
+"""Compose files that the repository starts together: ``docker compose -f FILE -f FILE`` in a script or on a page.
+
+What is written is used as it stands. A list whose files are not known, or are not all there, says nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+
+from shmlint.files.cache import Key
+from shmlint.files.kinds import kind_of
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.workspace import Workspace
+from shmlint.formats import scripts
+from shmlint.formats.shell.part import Part
+from shmlint.model.source import Source
+from shmlint.syntax.shell import values
+from shmlint.syntax.shell_text import ShellText
+from shmlint.syntax.word import Word
+
+_MOST_FILES = 300
+_MOST_FOLDERS = 40
+_WRITTEN = (
+    r"(?i)(?:.*\.(?:sh|bash|zsh|sbatch|slurm|mk|just|ya?ml|groovy|service|md|mdx|rst)"
+    r"|(?:gnu)?makefile|justfile|jenkinsfile|package\.json)"
+)
+_LISTS = re.compile(r"(?<!\S)(?:-f|--file)[ \t=]|COMPOSE_FILE")
+_COMPOSE = frozenset({"docker-compose", "podman-compose"})
+_ENGINES = frozenset({"docker", "podman", "nerdctl"})
+_WITH_VALUE = frozenset(
+    {"-p", "--ansi", "--env-file", "--parallel", "--profile", "--progress", "--project-directory", "--project-name"}
+)
+"""Options of ``docker compose`` before its command that take a value."""
+_SET = re.compile(r"COMPOSE_FILE=(.+)", re.S)
+_UNKNOWN_DIRECTORY = re.compile(r"\$(?:\w+|\{\w+\}|\([^()]*\))/(?=[^$`]*\Z)")
+"""The start of a path whose directory is not known, with the rest of it known."""
+
+
+_Lists = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+"""The files of each list as they are written, and the directories that these may count from."""
+
+_IN_DIRECTORY: Key[_Lists] = Key("lists of compose files in a directory")
+
+
+def lists_with(path: str, directories: Sequence[str], workspace: Workspace) -> Iterator[tuple[str, ...]]:
+    """The lists with a path in them that are written in some directories, and in those in them.
+
+    An empty one is a list that may have it, and of which not all is known or there.
+    """
+    own = os.path.basename(path)
+    for directory in directories:
+        written = workspace.once(_IN_DIRECTORY, directory, partial(_in_directory, directory))
+        for names, places in written:
+            if own in map(os.path.basename, names):
+                found = _placed(names, [*places, *directories], workspace)
+                if path in found or not found:
+                    yield found
+
+
+def _placed(names: Sequence[str], places: Iterable[str], workspace: Workspace) -> tuple[str, ...]:
+    """The files of a list from the first place at which all are there; none where there is no such place."""
+    if not all(names):
+        return ()
+    for place in dict.fromkeys(places):
+        files = tuple(normal(os.path.join(place, name)) for name in names)
+        if all(map(workspace.exists, files)) and all(workspace.inside(file, files[0]) for file in files):
+            return files
+    return ()
+
+
+def _in_directory(directory: str, workspace: Workspace) -> _Lists:
+    """The lists in the files of a directory, and of those in it."""
+    names = sorted(workspace.names_in(directory))
+    folders = [directory, os.path.join(directory, ".github", "workflows")]
+    folders += [os.path.join(directory, name) for name in names if "." not in name and name != "node_modules"]
+    paths = [
+        normal(os.path.join(folder, name))
+        for folder in folders[:_MOST_FOLDERS] for name in workspace.names_in(folder)
+        if re.fullmatch(_WRITTEN, name) is not None
+    ]  # fmt: skip
+    return tuple(dict.fromkeys(one for path in sorted(paths)[:_MOST_FILES] for one in _in_file(path, workspace)))
+
+
+_IN_FILE: Key[_Lists] = Key("lists of compose files in a file")
+
+
+def _in_file(path: str, workspace: Workspace) -> _Lists:
+    """The lists that a file writes, with the directories that their paths may count from."""
+    try:
+        source = workspace.source(path)
+    except Unreadable:
+        return ()
+    if "compose" not in source.text.lower() or _LISTS.search(source.text) is None:
+        return ()
+    return workspace.once(_IN_FILE, path, lambda files: tuple(_lists(source, files)))
+
+
+def _lists(source: Source, workspace: Workspace) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    directory = os.path.dirname(source.path)
+    for part in _parts(source, workspace):
+        commands = [command.words for command in part.commands]
+        inside = [words[1].text for words in commands if len(words) == 2 and words[0].text == "cd"]
+        here = os.path.join(directory, part.directory or "")
+        places = (here, *(os.path.join(here, name) for name in inside if "$" not in name))
+        set_to = [text for text in values(part.text).get("COMPOSE_FILE", ()) if "$" not in text]
+        for names in (*map(_files_of, commands), *(tuple(text.split(":")) for text in set_to)):
+            if names:
+                yield names, places
+
+
+def _parts(source: Source, workspace: Workspace) -> list[Part]:
+    """The shell in a file; nothing where it is not known."""
+    if os.path.basename(source.path) == "package.json":
+        from shmlint.syntax.json import parse
+
+        root, _ = parse(source)
+        given = root.get("scripts") if root is not None else None
+        texts = [value for _, value in given.entries.values() if value.kind == "string"] if given is not None else []
+        return [Part(ShellText(source, one.text, [-1] * len(one.text), one.span)) for one in texts]
+    if kind_of(source, workspace.top) == "compose":
+        return []
+    return scripts(source, workspace, "compose") or scripts(source, workspace, "COMPOSE_FILE") or []
+
+
+def _files_of(words: Sequence[Word]) -> tuple[str, ...]:
+    """The files that a command of Compose names, empty where it is not known which."""
+    left = [word.text.rpartition("/")[2] for word in words[:6]]
+    at = next((i for i, name in enumerate(left) if name in _COMPOSE), None)
+    if at is None:
+        at = next((i + 1 for i in range(len(left) - 1) if left[i] in _ENGINES and left[i + 1] == "compose"), None)
+    if at is None:
+        return ()
+    found: list[Word] = []
+    rest = iter(words[at + 1 :])
+    for word in rest:
+        option, equals, value = word.text.partition("=")
+        if not option.startswith("-"):
+            break
+        if option in ("-f", "--file"):
+            given = word._replace(text=value) if equals else next(rest, None)
+            found += [given] if given is not None else []
+        elif option in _WITH_VALUE and not equals:
+            next(rest, None)
+    if found:
+        return tuple(map(_name, found))
+    set_to = next((match[1] for word in words[:at] if (match := _SET.fullmatch(word.text)) is not None), "")
+    return tuple(set_to.split(":")) if set_to and "$" not in set_to else ()
+
+
+def _name(word: Word) -> str:
+    """The path in a word, from a directory that may be unknown; empty where it is not known."""
+    text = _UNKNOWN_DIRECTORY.sub("", word.text) if word.unknown else word.text
+    return "" if any(mark in text for mark in "$`*?") or text == "-" else text
