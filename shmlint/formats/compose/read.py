@@ -268,34 +268,45 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
             if all(workspace.exists(f) for f in files):
                 yield from once(_Combination(files, of_settings=True))
     for path in paths:
-        if path in covered:
-            continue
-        started_in, default = _found_by(path, workspace)
-        lists = [*dict.fromkeys(lists_with(path, _upwards(path, workspace), workspace))]
-        if path in default:
-            yield from once(_Combination(default, started_in=started_in))
-        together = [files for files in lists if len(files) > 1]
-        for files in together:
-            yield from once(_of_list(files, named=path in default or len(lists) > 1, workspace=workspace))
-        if path in default or (lists and lists == together):
-            continue
-        missing = _incomplete(path, workspace)
-        if not missing:
-            rival = _rival(path, default, workspace)
-            if rival and _is_variant(path, rival[:-1], workspace):
-                yield from once(_Combination(rival))
-                continue
-            yield from once(_Combination((path,), rival=rival))
-            continue
-        bases = _bases(path, missing, default, workspace)
-        if not bases:
-            yield from once(_Combination((path,), needs_base=tuple(missing)))
-        for base in bases:
-            files = (*base, path)
-            given = _names_of(base, workspace)
-            left = tuple(name for name in missing if name not in given)
-            elsewhere = os.path.dirname(base[0]) != os.path.dirname(path)
-            yield from once(_Combination(files, needs_base=left, named=elsewhere or len(bases) > 1))
+        for combination in _with(path, workspace) if path not in covered else ():
+            yield from once(combination)
+
+
+def _with(path: str, workspace: Workspace) -> Iterator[_Combination]:
+    """The sets of files that have a file in them, apart from those of the settings."""
+    started_in, default = _found_by(path, workspace)
+    if path in default:
+        yield _Combination(default, started_in=started_in)
+    lists = [*dict.fromkeys(lists_with(path, _upwards(path, workspace), workspace))]
+    together = [files for files in lists if len(files) > 1]
+    for files in together:
+        yield _of_list(files, named=path in default or len(lists) > 1, workspace=workspace)
+    if path in default or (lists and lists == together):
+        return
+    missing = _incomplete(path, workspace)
+    if default and os.path.basename(path) in (*DEFAULT_FILES, *OVERRIDE_FILES):
+        # Compose takes another one of the directory instead; nobody puts both together.
+        yield _Combination((path,), needs_base=tuple(missing))
+    elif missing:
+        yield from _on_bases(path, missing, default, workspace)
+    elif (rival := _rival(path, default, workspace)) and _is_variant(path, rival[:-1], workspace):
+        yield _Combination(rival)
+    else:
+        yield _Combination((path,), rival=rival)
+
+
+def _on_bases(
+    path: str, missing: Sequence[str], default: Sequence[str], workspace: Workspace
+) -> Iterator[_Combination]:
+    """A file that lacks what its services need on each of those that may give it to them."""
+    bases = _bases(path, missing, default, workspace)
+    if not bases:
+        yield _Combination((path,), needs_base=tuple(missing))
+    for base in bases:
+        given = _names_of(base, workspace)
+        left = tuple(name for name in missing if name not in given)
+        elsewhere = os.path.dirname(base[0]) != os.path.dirname(path)
+        yield _Combination((*base, path), needs_base=left, named=elsewhere or len(bases) > 1)
 
 
 def _of_list(files: tuple[str, ...], *, named: bool, workspace: Workspace) -> _Combination:

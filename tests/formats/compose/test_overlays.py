@@ -44,3 +44,25 @@ def test_a_finding_names_the_file_of_the_directory_above() -> None:
 def test_a_base_may_leave_its_image_to_files_of_any_name() -> None:
     files = {"compose.yaml": "services: {a: {ports: ['80']}}\n", "cpu.yml": "services: {a: {image: x}}\n"}
     assert read(["compose.yaml"], Workspace(files), Settings()).problems == ()
+
+
+@table(
+    ("first", "second"),
+    [
+        ("compose.yaml", "docker-compose.yml"),
+        ("compose.yaml", "compose.yml"),
+        ("docker-compose.yml", "docker-compose.yaml"),
+    ],
+)
+def test_of_several_files_that_compose_looks_for_it_takes_one(first: str, second: str) -> None:
+    for other in (GPU, BASE.replace("llm-openai", "llm-openai, gpus: all")):
+        launches = read([first, second], Workspace({first: BASE, second: other}), Settings()).launches
+        assert {launch.files for launch in launches} == {(first,), (second,)}
+
+
+def test_of_several_overrides_compose_takes_one() -> None:
+    taken, left = "compose.override.yml", "docker-compose.override.yml"
+    files = {"compose.yaml": BASE, taken: GPU, left: GPU}
+    launches = read([*files], Workspace(files), Settings()).launches
+    assert {launch.files for launch in launches} == {("compose.yaml", taken), (left,)}
+    assert [launch.undecided is not None for launch in launches if launch.files == (left,)] == [True]
