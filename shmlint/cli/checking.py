@@ -259,17 +259,23 @@ def _report(result: Result, reports: Sequence[Report], options: Options) -> int:
     main = reports[-1]
     if result.text_printed:
         main = main._replace(output=main.output._replace(to_stderr=True))
-    for report in (*reports[:-1], main):
-        _render(result, report, options)
+    every = (*reports[:-1], main)
+    told = result
+    if not options.fix and result.findings and any(report.format in ("text", "github") for report in every):
+        from shmlint.fixing.doubts import without_doubtful
+
+        told = result._replace(findings=without_doubtful(result.run, result.findings))
+    for report in every:
+        _render(told if report.format in ("text", "github") else result, report, options)
     if any(report.format == "github" for report in reports):
         from shmlint.reports import github
 
-        github.write_summary(result.run, result.findings, fixed=len(result.fixed))
+        github.write_summary(told.run, told.findings, fixed=len(told.fixed))
     if options.statistics:
         from shmlint.reports.statistics import render as counted
 
         to_stderr = main.format != "text" or main.output.path is not None or main.output.to_stderr
-        for text in counted(result.findings):
+        for text in counted(told.findings):
             line(text, err=to_stderr)
     for message in result.failed:
         error(message)

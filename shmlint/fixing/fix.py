@@ -234,8 +234,25 @@ def _why(refusal: Refusal | None) -> str:
 
 def _left_alone(finding: Finding, refusal: Refusal | None) -> Finding:
     """A finding whose fix was not made, with the reason instead of the offer."""
-    advice = f"the fix was not applied, because it could not be proved safe: {_why(refusal)}"
-    return finding._replace(fix=None, advice=advice)
+    return finding._replace(fix=None, advice=f"{_NOT_APPLIED}{_why(refusal)}")
+
+
+_NOT_APPLIED = "the fix was not applied, because it could not be proved safe: "
+
+
+def refusals(part: Run, run: Run) -> dict[int, str]:
+    """Why ``--fix`` leaves findings of a run, by their ``id``; ``part`` is a run over some of its files.
+
+    A report waits for it, so the files are not read again as often as for ``--fix``; what is not found out is left out.
+    """
+    outcome = _fixed(part, iter(range(_FOR_REPORT)), unsafe=False)
+    whys = {mark: why.removeprefix(_NOT_APPLIED) for mark, why in outcome.whys.items() if why != _UNTRIED}
+    marks = _marks(run) if whys else {}
+    return {key: f"it cannot be proved safe: {whys[mark]}" for key, mark in marks.items() if mark in whys}
+
+
+_FOR_REPORT = 40
+_UNTRIED = f"{_NOT_APPLIED}{_why(None)}"
 
 
 def suggestions(run: Run) -> dict[int, Change]:

@@ -1,0 +1,105 @@
+"""Fixes that may not prove themselves, and what becomes of them: a report promises none that ``--fix`` does not make.
+
+Most edits are in the text of their launch alone. Those of a text that other launches may share are proved for the
+report, unless that takes long.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from shmlint.files.read import Unreadable
+from shmlint.fixing.groups import related
+from shmlint.fixing.plan import planned
+from shmlint.formats import ALONE
+from shmlint.model.finding import Finding
+from shmlint.model.launch import Launch
+from shmlint.model.source import Edit
+from shmlint.run import Run, lint
+
+MOST = 100_000
+"""Characters of files that are read again for a report."""
+
+_SHARED_IN_YAML = re.compile(r"(?<![\w&])&\w|<<:|\bextends\b|\binclude\b|\$\{")
+_MADE = ("$(foreach", "$(shell", "$(call", "$(eval", "define ")
+"""What makes commands in a makefile."""
+
+
+def without_doubtful(run: Run, findings: Sequence[Finding]) -> list[Finding]:
+    """Findings without the fixes that do not prove themselves; these say why."""
+    beside: dict[str, list[Launch]] = {}
+    for launch in run.launches if findings else ():
+        beside.setdefault(launch.span.path, []).append(launch)
+    doubtful = {finding.span.path for finding in findings if _is_doubtful(finding, beside)}
+    if not doubtful or _characters(doubtful, run) > MOST:
+        return list(findings)
+    from shmlint.fixing.fix import refusals
+
+    whys = {key: why for part in _parts(run, doubtful) for key, why in refusals(part, run).items()}
+    return [_by_hand(finding, whys[id(finding)]) if id(finding) in whys else finding for finding in findings]
+
+
+def _by_hand(finding: Finding, why: str) -> Finding:
+    change = planned(finding)
+    title = change.title if change is not None else ""
+    return finding._replace(fix=None, advice=f"{title} by hand: --fix does not, because {why}")
+
+
+def _parts(run: Run, paths: Iterable[str]) -> Iterator[Run]:
+    """Runs over the files at some paths, with those that depend on them."""
+    wanted = set(paths)
+    for kind in sorted(ALONE & run.files.keys()):
+        for path in sorted(wanted.intersection(run.files[kind])):
+            yield lint({kind: [path]}, run.settings, run.workspace)
+    others = [path for kind, some in run.files.items() if kind not in ALONE for path in some]
+    if wanted.isdisjoint(others) or _characters(others, run) > MOST:
+        return
+    for files in related(run):
+        if not wanted.isdisjoint(path for some in files.values() for path in some):
+            yield lint(files, run.settings, run.workspace)
+
+
+def _characters(paths: Iterable[str], run: Run) -> int:
+    return sum(len(_text(path, run)) for path in paths)
+
+
+def _text(path: str, run: Run) -> str:
+    try:
+        return run.workspace.source(path).text
+    except Unreadable:
+        return ""
+
+
+def _is_doubtful(finding: Finding, beside: Mapping[str, Sequence[Launch]]) -> bool:
+    """Whether a fix changes a text of which more may be made than its launch."""
+    launch, change = finding.launch, planned(finding) if finding.fix is not None and finding.fix.safe else None
+    if launch is None or change is None:
+        return False
+    if launch.donor is not None or any(edit.path != launch.span.path for edit in change.edits):
+        return True
+    text = launch.span.source.text
+    if launch.kind != "docker-run":
+        several = len(launch.files) > 1 or launch.combination is not None
+        return several or _SHARED_IN_YAML.search(text) is not None
+    others = [one for one in beside[launch.span.path] if one is not launch]
+    return any(made in text for made in _MADE) or not _is_own(launch, change.edits, others)
+
+
+def _is_own(launch: Launch, edits: Iterable[Edit], others: Iterable[Launch]) -> bool:
+    """Whether a command is written in one piece, with what is edited, and nothing in it stands for something else."""
+    image, start = launch.image, launch.span.start
+    if image is None or image.span.source is not launch.span.source or image.span.start < start:
+        return False
+    text, end = launch.span.source.text, image.span.end
+    if "$" in text[text.rfind("\n", 0, start) + 1 : end]:
+        return False
+    if not all(start <= edit.start and edit.end <= end for edit in edits):
+        return False
+    return not any(one.span.start <= start < _end(one) or start <= one.span.start < _end(launch) for one in others)
+
+
+def _end(launch: Launch) -> int:
+    """Where the last that is known of a launch ends."""
+    last = launch.command or launch.image
+    return max(last.span.end, launch.span.end) if last is not None else launch.span.end
