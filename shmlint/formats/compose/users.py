@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from itertools import islice
 
-from shmlint.files.boundary import work_tree
-from shmlint.files.git import ask_git
-from shmlint.files.read import PathProblem, Unreadable, normal
-from shmlint.files.walk import walk, without_skipped
+from shmlint.files.read import Unreadable, normal
+from shmlint.files.under import names_under
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.load import load_project
 
@@ -46,7 +44,7 @@ def _yaml_files(paths: Collection[str], workspace: Workspace) -> set[str] | None
         real = os.path.realpath(workspace.on_disk(folder or "."))
         roots.setdefault(root or real, (folder, root is not None))
     for root, (folder, is_repository) in roots.items():
-        names = [*islice(_names_under(root), MOST_NAMES + 1)]
+        names = [*islice(names_under(root), MOST_NAMES + 1)]
         way = os.path.relpath(root, os.path.realpath(workspace.on_disk(folder or ".")))
         if len(names) <= MOST_NAMES:
             found.update(normal(os.path.join(folder, way, name)) for name in names if _is_yaml(name))
@@ -57,16 +55,6 @@ def _yaml_files(paths: Collection[str], workspace: Workspace) -> set[str] | None
 
 def _is_yaml(name: str) -> bool:
     return name.endswith((".yml", ".yaml"))
-
-
-def _names_under(root: str) -> Iterator[str]:
-    """The names of the files under a directory, as for a scan of it."""
-    top = work_tree(root)
-    listed = ask_git(root, top) if top else None
-    if listed is not None:
-        yield from without_skipped(root, listed)
-    else:
-        yield from (name for name in walk(root, top) if not isinstance(name, PathProblem))
 
 
 def _uses(path: str, wanted: Collection[str], workspace: Workspace) -> bool | None:

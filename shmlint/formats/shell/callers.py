@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
+from itertools import islice
 
 from shmlint.files.cache import Key
 from shmlint.files.read import Unreadable, normal
@@ -87,6 +89,20 @@ def _last_name(text: str) -> str:
 _OF_NAMES = "".join(char for char in map(chr, range(128)) if char.isalnum() or char in "_.-")
 
 
+_READERS: Key[_Callers] = Key("files that may source scripts")
+_READER = rf"{_CALLER}|[^.]+|\.\w+|.*\.(?:ksh|zsh|envrc|bats|mdx?|rst|txt)"
+_MOST_READERS = 1_000
+
+
+def _in_repository(root: str, below: str, workspace: Workspace) -> _Callers:
+    """The scripts and pages of a repository; their paths count from the directory of one of its files."""
+    from shmlint.files.under import names_under
+
+    way = os.path.relpath(root, os.path.realpath(workspace.on_disk(below or ".")))
+    names = (name for name in names_under(root) if re.fullmatch(_READER, os.path.basename(name)) is not None)
+    return _Callers(_sources((os.path.join(below, way, name) for name in islice(names, _MOST_READERS)), workspace))
+
+
 _CANDIDATES: Key[_Callers] = Key("files that may start scripts")
 """By the directory."""
 
@@ -116,7 +132,15 @@ _SOURCE = r"(?:source|\.)"
 def is_read_by_another(source: Source, workspace: Workspace, command: str = _SOURCE) -> bool:
     """Whether another file of the repository takes over what this one sets: by ``source``, or another command."""
     script = os.path.basename(source.path)
-    return any(_reads(caller, script, command) for caller in _candidates(source, workspace))
+    if any(_reads(caller, script, command) for caller in _candidates(source, workspace)):
+        return True
+    own, root = normal(source.path), workspace.root(source.path)
+    if root is None or command != _SOURCE:
+        return False
+    # Here a missed one does harm, so files of other directories and of any name count, too.
+    below = os.path.dirname(own)
+    others = workspace.once(_READERS, root, partial(_in_repository, root, below)).naming(script)
+    return any(_reads(other, script, command) for other in others if other.path != own)
 
 
 def _reads(caller: Source, script: str, command: str) -> bool:
@@ -203,10 +227,12 @@ def _in_directory(directory: str, workspace: Workspace) -> _Callers:
     names = sorted(workspace.names_in(directory))
     folders += [os.path.join(directory, name) for name in names if "." not in name and name != "node_modules"]
     paths = (os.path.join(folder, name) for folder in folders[:_MOST_FOLDERS] for name in workspace.names_in(folder))
-    found = []
-    for path in sorted(normal(path) for path in paths if re.fullmatch(_CALLER, os.path.basename(path)))[:_MOST_FILES]:
-        try:
-            found.append(workspace.source(path))
-        except Unreadable:
-            continue
-    return _Callers(found)
+    named = sorted(normal(path) for path in paths if re.fullmatch(_CALLER, os.path.basename(path)))
+    return _Callers(_sources(named[:_MOST_FILES], workspace))
+
+
+def _sources(paths: Iterable[str], workspace: Workspace) -> Iterator[Source]:
+    """The texts of files, as far as they can be read."""
+    for path in paths:
+        with suppress(Unreadable):
+            yield workspace.source(normal(path))

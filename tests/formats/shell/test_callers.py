@@ -238,3 +238,22 @@ def test_a_function_that_others_may_call_stays(tmp_path: Path, script: str, user
 def test_a_script_that_is_sourced_sees_all_variables(tmp_path: Path, user: str, image: str | None) -> None:
     script = f"docker run --gpus all ${{IMAGE:-{IMAGE}}} --port 8000\n"
     assert images(tmp_path, {"launch.sh": script, "all.sh": user}) == [image]
+
+
+@table(
+    "user, is_found",
+    [
+        ("ops/db/redis/up.sh", True),
+        ("bin/redis", True),
+        ("docs/guide/README.md", True),
+        (".bashrc", True),
+        ("ops/db/up.py", False),
+    ],
+)
+def test_who_sources_a_script_is_looked_for_in_the_repository(tmp_path: Path, user: str, is_found: bool) -> None:
+    (tmp_path / ".git").mkdir()
+    script = 'start() { docker run --gpus all "$@"; }\n' + OWN
+    files = {"scripts/lib/common.sh": script, user: ". scripts/lib/common.sh\nstart redis\n"}
+    new = fixed(tmp_path, files)["scripts/lib/common.sh"]
+    assert new.startswith(script.partition("\n")[0]) is is_found
+    assert "8g" in new
