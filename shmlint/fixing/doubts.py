@@ -7,16 +7,15 @@ report, unless that takes long.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from shmlint.files.read import Unreadable
-from shmlint.fixing.groups import related
 from shmlint.fixing.plan import planned
 from shmlint.formats import ALONE
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.model.source import Edit
-from shmlint.run import Run, lint
+from shmlint.run import Run
 
 MOST = 100_000
 """Characters of files that are read again for a report."""
@@ -31,33 +30,43 @@ def without_doubtful(run: Run, findings: Sequence[Finding]) -> list[Finding]:
     beside: dict[str, list[Launch]] = {}
     for launch in run.launches if findings else ():
         beside.setdefault(launch.span.path, []).append(launch)
-    doubtful = {finding.span.path for finding in findings if _is_doubtful(finding, beside)}
-    if not doubtful or _characters(doubtful, run) > MOST:
+    doubtful = [finding for finding in findings if _is_doubtful(finding, beside)]
+    if not doubtful or _characters({finding.span.path for finding in doubtful}, run) > MOST:
         return list(findings)
-    from shmlint.fixing.fix import refusals
+    from shmlint.fixing.fix import objections
 
-    whys = {key: why for part in _parts(run, doubtful) for key, why in refusals(part, run).items()}
+    ids = set(map(id, doubtful))
+    paths = {finding.launch.span.path for finding in doubtful if finding.launch is not None}
+    whys = {key: why for part in _parts(run, paths, beside) for key, why in objections(part, ids).items()}
     return [_by_hand(finding, whys[id(finding)]) if id(finding) in whys else finding for finding in findings]
 
 
 def _by_hand(finding: Finding, why: str) -> Finding:
     change = planned(finding)
     title = change.title if change is not None else ""
-    return finding._replace(fix=None, advice=f"{title} by hand: --fix does not, because {why}")
+    return finding._replace(fix=None, advice=f"{title} by hand: --fix cannot prove it safe: {why}")
 
 
-def _parts(run: Run, paths: Iterable[str]) -> Iterator[Run]:
-    """Runs over the files at some paths, with those that depend on them."""
-    wanted = set(paths)
+def _parts(run: Run, paths: Set[str], beside: Mapping[str, Sequence[Launch]]) -> Iterator[Run]:
+    """The parts of a run that hold some files, with those that may depend on them; nothing is read again for it."""
     for kind in sorted(ALONE & run.files.keys()):
-        for path in sorted(wanted.intersection(run.files[kind])):
-            yield lint({kind: [path]}, run.settings, run.workspace)
-    others = [path for kind, some in run.files.items() if kind not in ALONE for path in some]
-    if wanted.isdisjoint(others) or _characters(others, run) > MOST:
-        return
-    for files in related(run):
-        if not wanted.isdisjoint(path for some in files.values() for path in some):
-            yield lint(files, run.settings, run.workspace)
+        yield from (_part(run, {kind: [path]}, beside) for path in run.files[kind] if path in paths)
+    others = {kind: some for kind, some in run.files.items() if kind not in ALONE}
+    every = [path for some in others.values() for path in some]
+    if not paths.isdisjoint(every) and _characters(every, run) <= MOST:
+        yield _part(run, others, beside)
+
+
+def _part(run: Run, files: Mapping[str, Sequence[str]], beside: Mapping[str, Sequence[Launch]]) -> Run:
+    alone = {path for kind in ALONE for path in run.files.get(kind, ())}
+    own = {path for some in files.values() for path in some}
+    if own.isdisjoint(alone):
+        own = beside.keys() - alone  # what others include or extend is in no list of files
+    launches = tuple(launch for launch in run.launches if launch.span.path in own)
+    findings = [finding for finding in run.findings if finding.launch is None or finding.launch.span.path in own]
+    repeated = [finding for finding in run.repeated if finding.launch is None or finding.launch.span.path in own]
+    reading = run.reading._replace(launches=launches)
+    return run._replace(files=files, reading=reading, findings=findings, repeated=repeated)
 
 
 def _characters(paths: Iterable[str], run: Run) -> int:

@@ -7,12 +7,12 @@ before but for what was intended, the finding is gone and no other one is there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from shmlint.fixing.groups import repairable
 from shmlint.fixing.plan import alternatives
-from shmlint.fixing.prove import Identity, Proof, Refusal, Repair, parts, unchanged
-from shmlint.fixing.repairs import apart, compatible, offers, one_a_request
+from shmlint.fixing.prove import Identity, Proof, Refusal, Repair, objection, parts, unchanged
+from shmlint.fixing.repairs import apart, compatible, intentions, offers, one_a_request
 from shmlint.fixing.rounds import MOST_IN_VAIN, Round
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Change
@@ -234,25 +234,35 @@ def _why(refusal: Refusal | None) -> str:
 
 def _left_alone(finding: Finding, refusal: Refusal | None) -> Finding:
     """A finding whose fix was not made, with the reason instead of the offer."""
-    return finding._replace(fix=None, advice=f"{_NOT_APPLIED}{_why(refusal)}")
+    advice = f"the fix was not applied, because it could not be proved safe: {_why(refusal)}"
+    return finding._replace(fix=None, advice=advice)
 
 
-_NOT_APPLIED = "the fix was not applied, because it could not be proved safe: "
+def objections(run: Run, doubtful: Collection[int]) -> dict[int, str]:
+    """Why fixes of findings of a run are refused, by the ``id`` of the finding; only those of some are looked at.
 
-
-def refusals(part: Run, run: Run) -> dict[int, str]:
-    """Why ``--fix`` leaves findings of a run, by their ``id``; ``part`` is a run over some of its files.
-
-    A report waits for it, so the files are not read again as often as for ``--fix``; what is not found out is left out.
+    A report waits for it, so nothing is checked anew and not much is read: what is not found out is left out.
     """
-    outcome = _fixed(part, iter(range(_FOR_REPORT)), unsafe=False)
-    whys = {mark: why.removeprefix(_NOT_APPLIED) for mark, why in outcome.whys.items() if why != _UNTRIED}
-    marks = _marks(run) if whys else {}
-    return {key: f"it cannot be proved safe: {whys[mark]}" for key, mark in marks.items() if mark in whys}
+    offered = [offer for offer in offers(run, unsafe=False) if id(offer.repair.finding) in doubtful]
+    intended = intentions(run, unsafe=False)
+    together = compatible([offer.repair for offer in offered])
+    if len(together) == len(offered) and objection(run, together, intended) is None:
+        return {}
+    found, left = {}, _FOR_REPORT
+    for offer in offered:
+        repairs = [offer.repair._replace(change=change) for change in offer.changes]
+        left -= len(repairs)
+        if left < 0:
+            break
+        refusals = (objection(run, [repair], intended) for repair in repairs)
+        first = next(refusals)
+        if first is not None and all(refusals):
+            found[id(offer.repair.finding)] = _why(first)
+    return found
 
 
 _FOR_REPORT = 40
-_UNTRIED = f"{_NOT_APPLIED}{_why(None)}"
+"""So often files are read again."""
 
 
 def suggestions(run: Run) -> dict[int, Change]:

@@ -18,12 +18,12 @@ def repairable(run: Run) -> Iterator[dict[str, list[str]]]:
     for kind, paths in run.files.items():
         if kind in ALONE:
             yield from ({kind: [path]} for path in paths if path in fixable)
-    for files in related(run):
+    for files in _related(run):
         if not fixable.isdisjoint(path for paths in files.values() for path in paths):
             yield files
 
 
-def related(run: Run) -> Iterator[dict[str, list[str]]]:
+def _related(run: Run) -> Iterator[dict[str, list[str]]]:
     """The files that can say things of each other, by kind: those of a directory, and of others that they ask for."""
     by_directory: dict[str, dict[str, list[str]]] = {}
     for kind, paths in run.files.items():

@@ -203,6 +203,24 @@ def prove(
 
     ``intended`` is what the findings of every launch intend: those that intend the same may share the edited text.
     """
+    attempt = _as_intended(run, repairs, intended)
+    if isinstance(attempt, Refusal):
+        return attempt
+    return _findings(attempt)
+
+
+def objection(
+    run: Run, repairs: Sequence[Repair], intended: Mapping[Place, Sequence[Intention]]
+) -> Refusal | None:
+    """Why some repairs do something else than is intended; it is not looked at what findings there are afterwards."""
+    attempt = _as_intended(run, repairs, intended)
+    return attempt if isinstance(attempt, Refusal) else None
+
+
+def _as_intended(
+    run: Run, repairs: Sequence[Repair], intended: Mapping[Place, Sequence[Intention]]
+) -> Attempt | Refusal:
+    """The files read again with some repairs, if nothing in them becomes what it is not meant to be."""
     attempt = _attempted(run, repairs, intended)
     if isinstance(attempt, Refusal):
         return attempt
@@ -211,9 +229,7 @@ def prove(
         for edit in repair.change.edits:
             sizes_only[edit.path] &= repair.sizes_only
     wrong = attempt.after.otherwise_changed(run, sizes_only)
-    if wrong:
-        return Refusal("text", frozenset(wrong))
-    return _findings(attempt)
+    return Refusal("text", frozenset(wrong)) if wrong else attempt
 
 
 def _attempted(

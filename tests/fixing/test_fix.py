@@ -356,7 +356,7 @@ def test_a_page_is_read_again_where_what_it_extends_has_changed() -> None:
 
 def test_what_was_proved_apart_is_checked_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the parts are taken for apart and are not, everything is proved together."""
-    monkeypatch.setattr(groups, "related", lambda run: iter([{"compose": [path]} for path in run.files["compose"]]))
+    monkeypatch.setattr(groups, "_related", lambda run: iter([{"compose": [path]} for path in run.files["compose"]]))
     extends = "services:\n  b: {extends: {file: ../d0/compose.yaml, service: a}, command: nvidia-smi}\n"
     texts = {"d0/compose.yaml": LACKING, "d1/compose.yaml": extends, "d2/compose.yaml": LACKING}
     proofs = proved_in(monkeypatch)

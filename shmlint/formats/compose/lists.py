@@ -9,17 +9,18 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from shmlint.files.cache import Key
 from shmlint.files.kinds import kind_of
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import scripts
-from shmlint.formats.shell.part import Part
 from shmlint.model.source import Source
-from shmlint.syntax.shell import values
-from shmlint.syntax.shell_text import ShellText
-from shmlint.syntax.word import Word
+
+if TYPE_CHECKING:
+    from shmlint.formats.shell.part import Part
+    from shmlint.syntax.word import Word
 
 _MOST_FILES = 300
 _MOST_FOLDERS = 40
@@ -99,6 +100,8 @@ def _in_file(path: str, workspace: Workspace) -> _Lists:
 
 
 def _lists(source: Source, workspace: Workspace) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    from shmlint.syntax.shell import values
+
     directory = os.path.dirname(source.path)
     for part in _parts(source, workspace):
         commands = [command.words for command in part.commands]
@@ -114,7 +117,9 @@ def _lists(source: Source, workspace: Workspace) -> Iterator[tuple[tuple[str, ..
 def _parts(source: Source, workspace: Workspace) -> list[Part]:
     """The shell in a file; nothing where it is not known."""
     if os.path.basename(source.path) == "package.json":
+        from shmlint.formats.shell.part import Part
         from shmlint.syntax.json import parse
+        from shmlint.syntax.shell_text import ShellText
 
         root, _ = parse(source)
         given = root.get("scripts") if root is not None else None
