@@ -20,7 +20,7 @@ from shmlint.run import Run
 MOST = 100_000
 """Characters of files that are read again for a report."""
 
-_SHARED_IN_YAML = re.compile(r"(?<![\w&])&\w|<<:|\bextends\b|\binclude\b|\$\{")
+_SHARED_IN_YAML = r"(?<![\w&])&\w|<<:|\bextends\b|\binclude\b|\$\{"
 _MADE = ("$(foreach", "$(shell", "$(call", "$(eval", "define ")
 """What makes commands in a makefile."""
 
@@ -90,7 +90,7 @@ def _is_doubtful(finding: Finding, beside: Mapping[str, Sequence[Launch]]) -> bo
     text = launch.span.source.text
     if launch.kind != "docker-run":
         several = len(launch.files) > 1 or launch.combination is not None
-        return several or _SHARED_IN_YAML.search(text) is not None
+        return several or re.search(_SHARED_IN_YAML, text) is not None
     others = [one for one in beside[launch.span.path] if one is not launch]
     return any(made in text for made in _MADE) or not _is_own(launch, change.edits, others)
 

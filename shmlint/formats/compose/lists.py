@@ -28,15 +28,15 @@ _WRITTEN = (
     r"(?i)(?:.*\.(?:sh|bash|zsh|sbatch|slurm|mk|just|ya?ml|groovy|service|md|mdx|rst)"
     r"|(?:gnu)?makefile|justfile|jenkinsfile|package\.json)"
 )
-_LISTS = re.compile(r"(?<!\S)(?:-f|--file)[ \t=]|COMPOSE_FILE")
+_LISTS = r"(?<!\S)(?:-f|--file)[ \t=]|COMPOSE_FILE"
 _COMPOSE = frozenset({"docker-compose", "podman-compose"})
 _ENGINES = frozenset({"docker", "podman", "nerdctl"})
 _WITH_VALUE = frozenset(
     {"-p", "--ansi", "--env-file", "--parallel", "--profile", "--progress", "--project-directory", "--project-name"}
 )
 """Options of ``docker compose`` before its command that take a value."""
-_SET = re.compile(r"COMPOSE_FILE=(.+)", re.S)
-_UNKNOWN_DIRECTORY = re.compile(r"\$(?:\w+|\{\w+\}|\([^()]*\))/(?=[^$`]*\Z)")
+_SET = r"(?s)COMPOSE_FILE=(.+)"
+_UNKNOWN_DIRECTORY = r"\$(?:\w+|\{\w+\}|\([^()]*\))/(?=[^$`]*\Z)"
 """The start of a path whose directory is not known, with the rest of it known."""
 
 
@@ -94,7 +94,7 @@ def _in_file(path: str, workspace: Workspace) -> _Lists:
         source = workspace.source(path)
     except Unreadable:
         return ()
-    if "compose" not in source.text.lower() or _LISTS.search(source.text) is None:
+    if "compose" not in source.text.lower() or re.search(_LISTS, source.text) is None:
         return ()
     return workspace.once(_IN_FILE, path, lambda files: tuple(_lists(source, files)))
 
@@ -125,9 +125,12 @@ def _parts(source: Source, workspace: Workspace) -> list[Part]:
         given = root.get("scripts") if root is not None else None
         texts = [value for _, value in given.entries.values() if value.kind == "string"] if given is not None else []
         return [Part(ShellText(source, one.text, [-1] * len(one.text), one.span)) for one in texts]
-    if kind_of(source, workspace.top) == "compose":
+    kind = kind_of(source, workspace.top)
+    if kind == "compose":
         return []
-    return scripts(source, workspace, "compose") or scripts(source, workspace, "COMPOSE_FILE") or []
+    found = scripts(source, workspace, "compose") or scripts(source, workspace, "COMPOSE_FILE") or []
+    # A page has much code, and each piece of it is read by itself.
+    return found if kind != "markdown" else [part for part in found if re.search(_LISTS, part.text.text) is not None]
 
 
 def _files_of(words: Sequence[Word]) -> tuple[str, ...]:
@@ -151,11 +154,11 @@ def _files_of(words: Sequence[Word]) -> tuple[str, ...]:
             next(rest, None)
     if found:
         return tuple(map(_name, found))
-    set_to = next((match[1] for word in words[:at] if (match := _SET.fullmatch(word.text)) is not None), "")
+    set_to = next((match[1] for word in words[:at] if (match := re.fullmatch(_SET, word.text)) is not None), "")
     return tuple(set_to.split(":")) if set_to and "$" not in set_to else ()
 
 
 def _name(word: Word) -> str:
     """The path in a word, from a directory that may be unknown; empty where it is not known."""
-    text = _UNKNOWN_DIRECTORY.sub("", word.text) if word.unknown else word.text
+    text = re.sub(_UNKNOWN_DIRECTORY, "", word.text) if word.unknown else word.text
     return "" if any(mark in text for mark in "$`*?") or text == "-" else text
