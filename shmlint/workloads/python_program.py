@@ -534,15 +534,27 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
     if row.formerly:  # Lightning's data parallelism has one process, and ranks on CPUs have no NCCL
         options = ("strategy", "accelerator", "distributed_backend")
         return any(walker.evaluator.argument(site.node, o, -1, "", site.scope).value in _ALONE for o in options)
-    if row.use == "shared-array":  # `file://` keeps the array in a file, `shm://` or no prefix in /dev/shm
-        name = walker.evaluator.argument(site.node, "name", 0, None, site.scope).value
-        return isinstance(name, str) and name.startswith("file://") and not name.startswith("file:///dev/shm")
+    if row.use == "shared-array":
+        return _keeps_no_array(site, walker)
     if row.use == "ucx":
         names = {keyword.arg or "" for keyword in site.node.keywords}
         chosen = "protocol" in names or not any(name.startswith("enable_") for name in names)  # which choose UCX
         protocol = walker.evaluator.argument(site.node, "protocol", -1, "tcp", site.scope).value
         return chosen and isinstance(protocol, str) and not protocol.startswith("ucx")
     return False
+
+
+def _keeps_no_array(site: Site, walker: Walker) -> bool:
+    """Whether SharedArray keeps nothing in /dev/shm: `file://` is a file, `shm://` or no prefix shared memory.
+
+    Where a branch decides about the call it is often an option that nobody switches on.
+    """
+    name = walker.evaluator.argument(site.node, "name", 0, None, site.scope).value
+    if isinstance(name, str) and name.startswith("file://") and not name.startswith("file:///dev/shm"):
+        return True
+    if not site.certain:
+        walker.stop(f"whether it calls `{site.name}` is unknown", site.span)
+    return not site.certain
 
 
 _ALONE = ("dp", "cpu")

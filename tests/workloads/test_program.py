@@ -128,6 +128,7 @@ def test_hostile_code_ends_the_trail(tmp_path: Path, text: str) -> None:
         ("from SharedArray import create\ncreate('a', 10)", "", "likely", {"shared-array": None}),
         ("import SharedArray\nSharedArray.create(name, 10)", "", "likely", {"shared-array": None}),
         ("import SharedArray\nSharedArray.create('file:///tmp/a', 10)", "", "not-needed", {}),
+        ("import SharedArray\nif share():\n    SharedArray.create('shm://a', 10)", "", "unknown", {}),
         ("import SharedArray\nSharedArray.attach('shm://a')", "", "not-needed", {}),
         ("import SharedArray\nSHARE = False\nif SHARE:\n    SharedArray.create('shm://a', 10)", "", "not-needed", {}),
         ("import SharedArray\ndef keep(a):\n    SharedArray.create('shm://a', 10)", "", "not-needed", {}),
