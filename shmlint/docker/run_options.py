@@ -22,6 +22,7 @@ from shmlint.docker.sizes import docker_size
 from shmlint.model.launch import Binary, Unknown, UnknownKind
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
+from shmlint.syntax.shell_variables import decides_nothing
 from shmlint.syntax.word import Cause, Word
 
 
@@ -264,6 +265,8 @@ class _OptionReader:
         self.unknown_option: Word | None = None
         self.passed: Word | None = None
         """The last word that was passed over for options and may be several words."""
+        self.cut = False
+        """Whether the words end, or are not read, before an option has its value."""
         self.passable = 0
         """The words up to here, from one that was asked about, may be no words."""
 
@@ -285,6 +288,7 @@ class _OptionReader:
                     break
                 self.at += 1
         except _UnreadableError:
+            self.cut = True
             return
         if self.at == len(self.words) and self.passed is not None:
             self.image = self.passed  # the image must be in what was passed over
@@ -295,7 +299,7 @@ class _OptionReader:
     def _passes_over(self, word: Word) -> bool:
         """Whether a word that is not known stands for options, or nothing."""
         gpus = _one_of(word, self.engine, self.verb)
-        if gpus:
+        if gpus is not None:
             self.options += gpus
         elif word.options:
             if not word.harmless:
@@ -433,34 +437,54 @@ class _OptionReader:
         return bool(word.unknown) and word.maybe_many and _NAMED_IMAGE.search(word.text) is None
 
 
-def _one_of(word: Word, engine: Binary, verb: Verb) -> Sequence[Option]:
-    """The request for GPUs that a variable holds or a command prints in some cases, and nothing else in any.
+def _one_of(word: Word, engine: Binary, verb: Verb) -> Sequence[Option] | None:
+    """The request for GPUs that a variable holds or a command prints in some cases.
 
-    A script that asks for all GPUs in some cases is read as it runs in these; in others it may ask for some of them.
+    None where it may hold in one of them what decides about /dev/shm, or what is not known. A script that asks for all
+    GPUs in some cases is read as it runs in these; in others it may ask for some of them.
     """
     values = word.values if word.options and word.maybe_many else ()
     if not any(values):
-        return ()
-    found: list[list[tuple[str, str | None]]] = []
+        return None
+    found: list[list[Option]] = []
     for value in filter(None, map(str.split, values)):
-        reader = _OptionReader([Word(text) for text in value], engine, verb)
+        cause = Cause("contained", word.text)
+        reader = _OptionReader([Word(text, unknown=cause if "$" in text else None) for text in value], engine, verb)
         reader.read()
-        found.append([(option.name, option.value) for option in reader.options])
-        if reader.unknown or reader.image or not found[-1] or not all(map(_asks_for_gpus, found[-1])):
-            return ()
-    every = [options for options in found if all(map(_asks_for_all, options))]
-    if not every:
-        return ()
-    first = min(every, key=lambda options: options[0][0] != "--gpus")
-    return [Option(name, value, word, word, in_branches=True) for name, value in first]
+        if reader.cut or reader.unknown or reader.image or "--" in value:
+            return None
+        asking = [option for option in reader.options if _asks_for_gpus(option)]
+        # What asks for GPUs is told of each case; the rest must not matter in any.
+        if not all(option in asking or decides_nothing(_written(option)) for option in reader.options):
+            return None
+        found.append(asking)
+    every = [options for options in found if options and all(map(_asks_for_all, options))]
+    first = min(every or filter(None, found), key=lambda options: options[0].name != "--gpus", default=())
+    return [_as_held(option, word) for option in first]
 
 
-def _asks_for_gpus(option: tuple[str, str | None]) -> bool:
-    return option[0] == "--gpus" or _asks_for_all(option)
+def _as_held(option: Option, word: Word) -> Option:
+    """An option that a variable holds in some cases; other cases may name other GPUs, so only `all` is told."""
+    unknown = word.unknown if option.name == "--gpus" and not _asks_for_all(option) else option.unknown
+    return option._replace(word=word, value_word=word, joined=False, unknown=unknown, in_branches=True)
 
 
-def _asks_for_all(option: tuple[str, str | None]) -> bool:
-    return option in (("--gpus", "all"), ("--runtime", "nvidia"))
+def _asks_for_gpus(option: Option) -> bool:
+    """Whether an option is one for GPUs, whatever it asks for."""
+    value = (option.value or "").lower()
+    if option.name == "--device":
+        return value.startswith(("/dev/nvidia", "/dev/kfd", "nvidia.com/gpu", "amd.com/gpu"))
+    if option.name == "--env":
+        return value.partition("=")[0].endswith("visible_devices")
+    return option.name in ("--gpus", "--runtime") and option.value is not None
+
+
+def _asks_for_all(option: Option) -> bool:
+    return (option.name, option.value) in (("--gpus", "all"), ("--runtime", "nvidia"))
+
+
+def _written(option: Option) -> str:
+    return option.name if option.value is None else f"{option.name} {option.value}"
 
 
 def _lacks_value(name: str, after: Word, rest: Sequence[Word]) -> bool:

@@ -914,8 +914,9 @@ class _EngineReader(_CommandReader):
 
 
 def _read_as(word: Word) -> tuple[object, ...]:
-    """What a word says, wherever it is."""
-    return word.text, word.unknown, word.maybe_many, word.harmless, word.options
+    """What a word says, wherever it is; what one that decides nothing may be does not matter."""
+    unknown = word.unknown._replace(values=()) if word.unknown is not None and word.harmless else word.unknown
+    return word.text, unknown, word.maybe_many, word.harmless, word.options
 
 
 def _file_of(redirect: Node) -> list[Node]:

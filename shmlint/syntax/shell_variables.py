@@ -674,10 +674,10 @@ def _texts(state: State) -> object:
 
 def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_role: bool) -> State:
     """What a variable holds after an assignment that may not have been made."""
-    lengthens = made.append or made.lengthens
+    lengthens = made.append or (made.lengthens and not _replaces(state, value))
     held = _added(state, made, value) if lengthens else _values(state, value)
     unsure = Cause("one branch", name, values=held)
-    own = _without_itself(name, value) if lengthens and isinstance(state, Buffer) else value
+    own = _without_itself(name, state, made, value) if lengthens else value
     harmless = has_role or (is_harmless(own) and (lengthens or isinstance(state, Cause) or is_harmless(state)))
     glued = lengthens and isinstance(state, Buffer) and _is_glued(state, made, value)
     # An array that may hold anything before the image holds options.
@@ -706,14 +706,33 @@ def _is_judged(name: str, state: Buffer) -> bool:
     return state.harmless if own else state.harmless or is_harmless(state)
 
 
-def _without_itself(name: str, value: Value) -> Value:
-    """A value that lengthens a variable, without what branches before may have added: that was judged there."""
-    if not isinstance(value, Buffer):
+def _replaces(state: State, value: Value) -> bool:
+    """Whether a value that names its variable holds what that held in the same branch, and not what it holds before.
+
+    ``if …; then G="--gpus all"; if …; then G="$G -it"; fi; fi``
+    """
+    if not isinstance(state, Buffer) or not isinstance(value, Buffer) or _begins_with(value, state.chars):
+        return False
+    return bool(_values(state, value))
+
+
+def _begins_with(value: Buffer, chars: Sequence[str]) -> bool:
+    return value.chars[: len(chars)] == list(chars)
+
+
+def _without_itself(name: str, state: State, made: Assignment, value: Value) -> Value:
+    """A value that lengthens a variable, without what that held or what branches before may have added: that was
+    judged there."""
+    if isinstance(value, list) and isinstance(state, list):
+        return value if made.append else _words_added(state, value)
+    if not isinstance(value, Buffer) or not isinstance(state, Buffer):
         return value
     rest = Buffer()
     rest.harmless, rest.options = value.harmless, value.options
-    at = 0
+    at = len(state.chars) if not made.append and _begins_with(value, state.chars) else 0
     for start, end, because, many in sorted(value.unknown, key=lambda stretch: stretch[:2]):
+        if end <= at:
+            continue
         if start < at:
             return value
         rest.add("".join(value.chars[at:start]))
@@ -725,15 +744,29 @@ def _without_itself(name: str, value: Value) -> Value:
     return rest
 
 
+def _words_added(state: list[Word], value: list[Word]) -> list[Word] | None:
+    """The words that an array gets besides its own: ``A=("${A[@]}" --rm)``; None where its own are others."""
+    return value[len(state) :] if value[: len(state)] == state else None
+
+
 def _added(state: State, made: Assignment, value: Value) -> tuple[str, ...]:
     """What an assignment may add to a variable: some words, or nothing; empty where that is not known."""
+    if isinstance(value, list):
+        own = value if made.append else _words_added(state, value) if isinstance(state, list) else None
+        added = _held_in(own)
+        return ("", *added) if any(added) else ()
     if not isinstance(value, Buffer) or not (made.append or isinstance(state, Buffer)):
         return ()
-    before = [] if made.append or not isinstance(state, Buffer) else state.chars
-    start = len(before)
-    added = "".join(value.chars[start:]).strip()
-    sure = value.chars[:start] == before and all(end <= start for _, end, *_ in value.unknown)
-    return ("", added) if added and sure and len(added) <= _LONGEST_VALUE else ()
+    start = 0 if made.append or not isinstance(state, Buffer) else len(state.chars)
+    if start and isinstance(state, Buffer) and not _begins_with(value, state.chars):
+        return ()
+    rest = Buffer()
+    rest.chars = value.chars[start:]
+    rest.unknown = [(a - start, b - start, why, many) for a, b, why, many in value.unknown if b > start]
+    if any(a < 0 for a, *_ in rest.unknown):
+        return ()
+    added = _held_in(rest)
+    return ("", added[0].strip()) if len(added) == 1 and added[0].strip() else ()
 
 
 def _values(*held: State | None) -> tuple[str, ...]:
@@ -753,32 +786,42 @@ def _values(*held: State | None) -> tuple[str, ...]:
 
 
 def _held_in(state: State | None) -> tuple[str, ...]:
-    """The texts that one value may be; empty where that is not known. The words of an array are put together."""
+    """The texts that one value may be; empty where that is not known. The words of an array are put together.
+
+    Options stay what they are, whatever the variables in them hold: ``--gpus device=$1``.
+    """
     if isinstance(state, list):
         if len(state) == 1 and state[0].values:
             return state[0].values
         text = " ".join(word.text for word in state)
         apart = all(word.text and not re.search(r"\s", word.text) for word in state)
-        known = apart and (not any(word.unknown for word in state) or re.fullmatch(_DEVICES, text) is not None)
+        known = apart and (not any(word.unknown for word in state) or _are_known_options(text))
         return (text,) if known and len(text) <= _LONGEST_VALUE else ()
     if not isinstance(state, Buffer) or len(state.chars) > _LONGEST_VALUE:
         return ()
-    if state.unknown and not _is_option(state):
+    text = "".join(state.chars)
+    if state.unknown and not _are_known_options(text):
         start, end, because, _ = state.unknown[0]
         return because.values if (start, end) == (0, len(state.chars)) else ()
-    return ("".join(state.chars),)
+    return (text,)
 
 
-def _is_option(value: Buffer) -> bool:
-    """Whether a value is an option for GPUs of which only the end is not known: ``--gpus device=$1``."""
-    return re.fullmatch(_DEVICES, "".join(value.chars)) is not None
+def _are_known_options(text: str) -> bool:
+    """Whether a text is options, in whose values variables are: no word of it is one that may be anything."""
+    words = text.split()
+    alone = (re.fullmatch(_REFERENCE, word.strip('"')) for word in words)
+    before = ("", *words)
+    valued = (re.fullmatch(r"--?[A-Za-z][\w-]*", word) is not None for word in before)
+    return (
+        bool(words)
+        and words[0].startswith("-")
+        and re.search(r"[`(]", text) is None
+        and all(option or word is None for option, word in zip(valued, alone, strict=False))
+    )
 
 
-_DEVICES = r"\s*--gpus[ =]\"?device=\$\{?\w+\}?\"?\s*"
-
-
-_LONGEST_VALUE = 80
-"""Characters of a text that a variable may hold: the name of a program, or options for a GPU."""
+_LONGEST_VALUE = 200
+"""Characters of a text that a variable may hold: the name of a program, or options."""
 
 
 def _is_glued(state: Buffer, made: Assignment, value: Value) -> bool:
@@ -841,6 +884,11 @@ def is_harmless(value: Buffer | list[Word] | Cause | None) -> bool:
             # A whole word of its own could be any option, unless it follows one that takes a value.
             if not value.harmless and alone and not text[:start].rstrip().rpartition(" ")[2].startswith("-"):
                 return False
+    return decides_nothing(text)
+
+
+def decides_nothing(text: str) -> bool:
+    """Whether options that are known decide nothing about GPUs or /dev/shm."""
     lowered = text.lower()
     if not holds_one(lowered, _TELLING):
         return True

@@ -24,6 +24,8 @@ def read_gpu(run: RunCommand, docker: DockerCommand | None = None, binary: Word 
     if request.requested and (one_of or len(always) < len(run.options)):
         # Without what a variable holds in some branches: `docker` or `nvidia-docker`, `--gpus all` or nothing.
         certain = _read(run._replace(options=always), None if one_of else docker, binary)
+        if certain.requested and not one_of:
+            return certain
         request = request._replace(in_branches=not certain.requested)
     return request
 

@@ -158,17 +158,29 @@ ELSE = "if a; then G={first}; else G={second}; fi\n"
         # In other branches it asks for some GPUs only.
         ("G='--gpus all'\nwhile a; do case $1 in -g) G=\"--gpus device=$2\";; esac; shift; done", True),
         (ELSE.format(first="--gpus=2", second="'--gpus all'"), True),
-        (ELSE.format(first="--gpus=1", second="'--gpus=2'"), None),
+        (ELSE.format(first="--gpus=1", second="'--gpus=2'"), True),
         (ELSE.format(first="--gpus=all", second='"--gpus device=$1 --ipc=host"'), None),
         (ELSE.format(first="--gpus=all", second='"--gpus device=$1 $2"'), None),
+        # How many is not known.
+        ('G=--rm\nif a; then G="$G --gpus $N"; fi', True),
+        ('G=--rm\nif a; then G+=" --gpus $N"; fi', True),
+        ('G=--rm\nif a; then G+=" --gpus $(nvidia-smi -L | wc -l)"; fi', None),
+        ('G=--rm\nif a; then G="$G --gpus all"; fi\nif b; then G="$G --name $N --memory $M -v $D:/d"; fi', True),
+        ('G=\nif a; then G="--gpus all"; if b; then G="$G --device /dev/x"; fi; fi', True),
+        ('G=\nif a; then G="--gpus all"; if b; then G="$G -v $D:/dev/shm"; fi; fi', None),
+        ('if a; then G="--runtime=nvidia -e NVIDIA_VISIBLE_DEVICES=$1 --name x"; fi', True),
+        ("if a; then G='--device nvidia.com/gpu=all'; fi", True),
+        ("if a; then G='--gpus all --name'; fi", None),
+        ("if a; then G='--gpus all --'; fi", None),
+        ("while getopts g: o; do case $o in g) G=\"--gpus device=$OPTARG\";; esac; done", True),
         # It may hold something else, or nobody knows what.
         (ELSE.format(first="--gpus=all", second="--shm-size=8g"), None),
         (ELSE.format(first="--gpus=all", second="'--gpus all --ipc=host'"), None),
         (ELSE.format(first="--gpus=all", second="$MORE"), None),
-        (ELSE.format(first="--gpus=1", second=""), None),
+        (ELSE.format(first="--gpus=1", second=""), True),
         (ELSE.format(first="'--gpus all own/app'", second=""), None),
         ("G=-d\nif a; then G=\"$G --gpus all --ipc=host\"; fi", None),
-        ("G=-d\nif a; then G=\"--gpus all $G\"; fi", None),
+        ("G=-d\nif a; then G=\"--gpus all $G\"; fi", True),
         ("G=\nif a; then G=\"$G --gpus all $MORE\"; fi", None),
         ("if a; then G=\"$G --gpus all\"; fi", None),  # the caller may give more
         ("if a; then G=\"$G --gpus all\"; fi\nif b; then G=\"$G $MORE\"; fi", None),
@@ -188,7 +200,14 @@ def test_gpus_of_a_variable_that_holds_nothing_else_in_any_branch(before: str, r
         ('if a; then G=(--gpus all); else G=(--gpus "device=$1"); fi', True),
         ("if a; then G=(--gpus all); else G=(--runtime nvidia); fi", True),
         ("G=(--gpus all --runtime=nvidia)\nif a; then G=(); fi", True),
-        ("if a; then G=(--gpus=1); else G=(--gpus=2); fi", None),
+        ("if a; then G=(--gpus=1); else G=(--gpus=2); fi", True),
+        ("G=(--rm)\nif a; then G+=(--gpus all); fi", True),
+        ("G=(--rm)\n[ $A = 0 ] || G+=(--gpus all)", True),
+        ("G=(--rm)\nif a; then G+=( --runtime=nvidia ); fi\nif b; then G+=(-e X=1); fi", True),
+        ('G=(--rm)\nif a; then G=("${G[@]}" --gpus all); fi', True),
+        ('G=(--rm)\nif a; then G+=(--gpus "device=$1"); fi', True),
+        ("G=(--rm)\nif a; then G+=(--gpus all --shm-size=8g); fi", None),
+        ('G=(--rm)\nif a; then G=("${G[@]}" --gpus all "$X"); fi', None),
         ("if a; then G=(--gpus all); else G=(--shm-size 8g); fi", None),
         ("if a; then G=(--gpus all); else G=($MORE); fi", None),
         ('if a; then G=(--gpus all); else G=(--gpus "device=$1" "$2"); fi', None),
@@ -244,7 +263,8 @@ LOOP = "V=\nwhile read key value; do\n  {}\n  V=\"$V -e $key=$value\"\ndone\n"
     [
         (f'V="-v $A:/a"\n{ADDED.format("-v $B:/b")}{ADDED.format("-v $C:/c")}', True),
         (f'V="-v $A:/a"\n{ADDED.format("-v $B:/b")}{ADDED.format("--shm-size $C")}{ADDED.format("-v $D:/d")}', False),
-        (f'V="--shm-size $A"\n{ADDED.format("-v $B:/b")}{ADDED.format("-v $C:/c")}', False),
+        (f'V="--shm-size $A"\n{ADDED.format("-v $B:/b")}{ADDED.format("-v $C:/c")}', True),
+        (f'V="--gpus all"\n{ADDED.format("-it")}{ADDED.format("--name $C")}', True),
         (f'V="-v $A:/a $MORE"\n{ADDED.format("-v $B:/b")}', False),
         (LOOP.format(":"), True),
         (LOOP.format('value=$(echo "$value" | xargs)'), True),
@@ -260,6 +280,24 @@ def test_options_that_branches_and_loops_add(before: str, decided: bool) -> None
         assert known(launch.image) == "img" or not decided
 
 
+@table(
+    "before, used",
+    [
+        ('G=--rm\nif a; then G="$G --gpus all"; fi\nif b; then G="$G --ipc=host"; fi', "$G"),
+        ('G=--rm\nif a; then G="$G --gpus all"; fi\nif b; then G="$G --name $N --shm-size $S"; fi', "$G"),
+        ("G=(--rm)\nif a; then G+=(--gpus all); fi\nif b; then G+=(--ipc=host); fi", '"${G[@]}"'),
+    ],
+)
+def test_a_size_that_a_branch_may_add_is_not_known_beside_gpus(before: str, used: str) -> None:
+    launch = one(f"{before}\ndocker run {used} img")
+    assert (launch.gpu.requested, launch.gpu.in_branches, launch.undecided is None) == (True, True, False)
+
+
+def test_a_list_of_devices_in_a_branch_is_not_corrected_where_its_variable_is_used() -> None:
+    gpu = one("if a; then G='--gpus device=0,1'; fi\ndocker run $G img").gpu
+    assert (gpu.requested, gpu.number, gpu.device_lists, gpu.invalid) == (True, None, (), ())
+
+
 RANKS = "pytorch/pytorch torchrun --nproc_per_node=4 train.py"
 SOME = "if a; then G='--gpus all'; fi\n"
 
@@ -271,6 +309,7 @@ SOME = "if a; then G='--gpus all'; fi\n"
         (f"{SOME}docker run $G --shm-size=32m {RANKS}", "warning"),
         (f"{SOME}docker run $G -it pytorch/pytorch", "warning"),
         (f"{SOME}docker run $G --gpus 4 {RANKS}", "error"),
+        (f'G="--gpus all"\n{ADDED.replace("V", "G").format("--gpus $N -it")}docker run $G {RANKS}', "error"),
         (f"G='--gpus all'\ndocker run $G {RANKS}", "error"),
         (f"it=docker; x && it=nvidia-docker\n$it run {RANKS}", "warning"),
         (f"it=docker; x && it=nvidia-docker\n$it run --gpus=all {RANKS}", "error"),
