@@ -296,10 +296,15 @@ def mpi_processes(words: Sequence[str]) -> int | None:
 
 
 def is_mpi_only(words: Sequence[str]) -> bool:
-    """MPI starts a program that is not Python: its ranks talk through MPI, not through NCCL."""
+    """MPI starts a program that is not Python: its ranks talk through MPI, not through NCCL.
+
+    Where a variable names the program, it may be Python.
+    """
     if words[0].rpartition("/")[2] not in ("mpirun", "mpiexec"):
         return False
-    return not any("python" in word or word.endswith((".py", ".sh")) for word in words[1:])
+    if any("python" in word or word.endswith((".py", ".sh")) for word in words[1:]):
+        return False
+    return not any(word.startswith(("$", "`", "<", "{{")) for word in behind_mpi(words[1:])[:1])
 
 
 def _slots(words: Sequence[str]) -> int | None:
@@ -316,10 +321,20 @@ def _slots(words: Sequence[str]) -> int | None:
 
 def has_rank_for_each(words: Sequence[str]) -> bool:
     """Whether a command asks for one rank for each GPU: torchrun's ``gpu``, all of Lightning's devices."""
+    programs = {word.rpartition("/")[2] for word in words}
+    names = _PROCESSES | _counting(words, programs, not programs.isdisjoint(_WITH_RANKS))
     asked = any(value in ("gpu", "auto") for _, value in options(words, _PROCESSES))
+    asked = asked or any(re.fullmatch(_COUNTED_GPUS, value) for _, value in options(words, names))
     return asked or any(re.fullmatch(r"\+{0,2}trainer\.(?:devices|gpus)=-1", word) for word in words)
 
 
+_COUNTED_GPUS = (
+    r"(?:\$\(|`)\s*nvidia-smi\s+(?:-L|--list-gpus|--query-gpu=\S+\s+--format=csv,noheader)\s*\|\s*wc\s+(?:-l|--lines)\s*(?:\)|`)"
+    r"|\$\{?shell_nvidia_smi__(?:L|_list_gpus)_+wc__+l(?:ines)?_?\}?"
+)
+"""The number of GPUs, as a shell counts them; the second is what is put in for a makefile's ``$(shell …)``."""
+_WITH_RANKS = frozenset({*_ACCELERATE, "deepspeed"})
+"""Programs whose further options count ranks, too."""
 _PROCESSES = frozenset({"--nproc_per_node", "--nproc-per-node"})
 """The option of torchrun for its processes on a host, which also takes ``gpu``: one for each."""
 _RANK_KEYS = (

@@ -6,7 +6,15 @@ import shlex
 from pathlib import Path
 from time import process_time
 
-from shmlint.workloads.commands import Kind, flatten, kind_of, read_batch, simple_commands
+from shmlint.workloads.commands import (
+    Kind,
+    flatten,
+    has_rank_for_each,
+    is_mpi_only,
+    kind_of,
+    read_batch,
+    simple_commands,
+)
 from tests.project import findings
 from tests.table import table
 
@@ -79,3 +87,36 @@ def test_batches_of_options(option: str, batch: int | None) -> None:
     begin = process_time()
     assert read_batch(("python", "train.py", *option.split())) == batch
     assert process_time() - begin < 2
+
+
+@table(
+    "words, only",
+    [
+        (["mpirun", "-np", "4", "gmx_mpi", "mdrun"], True), (["mpirun", "-np", "4", "python", "fit.py"], False),
+        (["mpirun", "-np", "4", "--allow-run-as-root", "${COMMAND}"], False),
+        (["mpirun", "-np", "$N", "./solve"], True), (["mpirun", "-np", "4", "./solve", "$INPUT"], True),
+        (["./solve", "$INPUT"], False),
+    ],
+)  # fmt: skip
+def test_a_program_of_mpi_that_a_variable_names_may_be_python(words: list[str], only: bool) -> None:
+    assert is_mpi_only(words) is only
+
+
+COUNTED = "$(nvidia-smi -L | wc -l)"
+
+
+@table(
+    "words, each",
+    [
+        (["torchrun", "--nproc_per_node", COUNTED, "fit.py"], True),
+        (["torchrun", f"--nproc_per_node={COUNTED}", "fit.py"], True),
+        (["mpirun", "-np", COUNTED, "python", "fit.py"], True),
+        (["mpirun", "-np", "`nvidia-smi --list-gpus | wc -l`", "python", "fit.py"], True),
+        (["mpirun", "-np", "${shell_nvidia_smi__L___wc__l}", "python", "fit.py"], True),
+        (["accelerate", "launch", "--num_processes", COUNTED, "fit.py"], True),
+        (["mpirun", "-np", COUNTED, "./solve"], False), (["mpirun", "-np", "$(nproc)", "python", "fit.py"], False),
+        (["python", "fit.py", "--num_processes", COUNTED], False),
+    ],
+)  # fmt: skip
+def test_counted_gpus_are_a_rank_for_each(words: list[str], each: bool) -> None:
+    assert has_rank_for_each(words) is each
