@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from shmlint.docker.sizes import human
 from shmlint.model.finding import Finding, Reason
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Launch, Unknown
 from shmlint.model.need import Need
 from shmlint.model.rule import Rule
 from shmlint.rules import Context, selected
 from shmlint.rules import shm205_build_only_shm_size as shm205
 from shmlint.rules.advice import advised, give, severity_of_need, stated
 from shmlint.rules.contrast import left_to_people, meant_so
+from shmlint.rules.shm104_undeterminable_shm_size import RULE as UNDETERMINABLE
 from shmlint.rules.shm212_variant_lacks_shm import replaces_shm101
 from shmlint.rules.shm214_memory_volume_not_mounted import RULE as NOT_MOUNTED
 from shmlint.rules.wording import container, gap, gpu_evidence, why
@@ -30,9 +31,13 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if shm205.replaces_shm101(launch, context):
         return
     effective = launch.effective_shm(context.settings.default_shm_size)
+    need = context.need(launch)
+    if launch.undecided is not None and effective.decided_by == "unknown":
+        if _is_left_open(launch, need, context):
+            yield _perhaps_missing(launch, need, launch.undecided)
+        return
     if effective.decided_by != "default" or effective.bytes is None:
         return
-    need = context.need(launch)
     if need.looks:
         yield _only_looks(launch, need, context)
         return
@@ -79,6 +84,29 @@ def _only_looks(launch: Launch, need: Need, context: Context) -> Finding:
         advice=advice,
         about=container(launch),
         facts=(context.settings.default_shm_size, "looks"),
+    )
+
+
+def _is_left_open(launch: Launch, need: Need, context: Context) -> bool:
+    """Whether only arguments that are not known leave a size open that is certainly needed; SHM104 says it, too."""
+    if launch.undecided is None or launch.undecided.kind != "arguments":
+        return False
+    certain = severity_of_need(launch, need, context.settings) == "error"
+    return certain and not selected(UNDETERMINABLE, context.settings)
+
+
+def _perhaps_missing(launch: Launch, need: Need, unknown: Unknown) -> Finding:
+    """The finding for a command that needs shared memory and gets none, unless arguments that are not known give it."""
+    return Finding(
+        RULE.id,
+        "note",
+        launch.home,
+        f" needs more than Docker's default /dev/shm, and whether it gets that is unknown: {unknown.because}",
+        launch,
+        (*gpu_evidence(launch), *need.evidence),
+        advice=f"write {launch.words.shm_option} where the container is started",
+        about=container(launch),
+        facts=("unknown", unknown.kind, unknown.name),
     )
 
 

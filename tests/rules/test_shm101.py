@@ -183,3 +183,26 @@ def test_the_same_container_needs_the_same_however_it_is_written(tmp_path: Path,
         for number, files in enumerate(ways) for finding in findings(tmp_path / str(number), files, select=("SHM101",))
     }  # fmt: skip
     assert len(found) == 1 and all(findings(tmp_path / str(i), files) for i, files in enumerate(ways))
+
+
+@table(
+    "command, levels",
+    [
+        (f'docker run --gpus all "$@" {NGC} {TRAINS}', ["note"]),
+        (f'A=("$@")\ndocker run --gpus all "${{A[@]}}" {NGC} {TRAINS}', ["note"]),
+        (f'docker run --gpus all --shm-size=8g "$@" {NGC} {TRAINS}', []),
+        ('docker run --gpus all "$@" own/app', []),
+        (f'docker run "$@" {NGC} {TRAINS}', []),
+    ],
+)
+def test_arguments_that_may_give_a_size_that_is_certainly_needed(
+    tmp_path: Path, command: str, levels: list[str]
+) -> None:
+    found = findings(tmp_path, {"run.sh": f"{command}\n"}, select=("SHM101",))
+    assert [finding.severity for finding in found] == levels
+    assert all(finding.fix is None and "may hold --shm-size" in finding.message for finding in found)
+
+
+def test_it_is_said_once_that_arguments_may_give_a_size(tmp_path: Path) -> None:
+    files = {"run.sh": f'docker run --gpus all "$@" {NGC} {TRAINS}\n'}
+    assert [finding.rule for finding in findings(tmp_path, files, select=("SHM",))] == ["SHM104"]
