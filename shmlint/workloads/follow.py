@@ -548,7 +548,9 @@ class Follower:
 
     def _copied_program(self, name: str, context: RunContext) -> tuple[str, Place | None]:
         """A program that the image's build put on the path: it copied it there, or linked to it."""
-        paths = [posixpath.join(folder, name) for folder in ("/usr/local/bin", "/usr/bin", "/bin")]
+        own = self.image.environment.get("PATH", "") if self.image is not None else ""
+        folders = [folder for folder in own.split(":") if folder.startswith("/") and "$" not in folder]
+        paths = [posixpath.join(folder, name) for folder in (*folders, "/usr/local/bin", "/usr/bin", "/bin")]
         texts = [text for text, _ in self.image.runs] if self.image is not None else []
         linked = [match[1] for text in texts for match in re.finditer(_LINK, text) if match[2] in paths]
         for path in (*paths, *linked[-1:]):
