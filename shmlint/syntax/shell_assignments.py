@@ -217,7 +217,7 @@ class AssignmentReader:
         """What a command of the shell itself sets."""
         if name in SOURCES:
             if not rest or not sets_nothing(self.tree.raw(rest[0])):
-                self._anything(node)
+                self._sourced(node, rest)
         elif name == "trap":
             self.others.note_trap(node, rest)
         elif name == "eval":
@@ -237,6 +237,17 @@ class AssignmentReader:
                 self._arithmetic(self.tree.raw(part), node)
         elif name in _SETTERS:
             self._setter(name, node, rest)
+
+    def _sourced(self, node: Node, rest: Sequence[Node]) -> None:
+        """What a file sets that the shell reads: any variable, unless the file is known. Its name is put in before."""
+        raw = " ".join(self.tree.raw(node).split())
+        because = Cause("command", raw if len(raw) <= 40 else f"{raw[:39]}…")
+        names, function = frozenset({ANY}), self.tree.function_of(node)
+        if self.variables.set_by_file is not None and function is None and self.tree.loop_of(node) is None:
+            word = next(iter(self.words.arguments(rest[:1])), None)
+            names = self.variables.set_by_file(word.text) if word is not None and not word.unknown else names
+        for name in sorted(names):
+            self.variables.note(name, Assignment(self.tree.end_of(node), nothing, function=function, because=because))
 
     def _arguments(self, node: Node, made: Callable[[], Value], words: Sequence[Node]) -> None:
         """``set -- …``, with its words, and ``shift`` outside of functions. Those in them are noted with the calls.

@@ -176,6 +176,8 @@ class Variables:
         """Functions with the names of engines that files define which are sourced."""
         self.sourced = False
         """Whether a file is sourced that may define functions."""
+        self.set_by_file: Callable[[str], frozenset[str]] | None = None
+        """What a file may set that the text reads by this name; ``ANY``: any variable."""
         self.own_arguments = False
         """Whether the arguments are those of a text inside, which are not known."""
         self.noted = 0
@@ -202,6 +204,7 @@ class Variables:
     def inside(self, unset: Callable[[str], Cause]) -> Variables:
         """The variables of a text inside, which sees these and keeps what it sets to itself."""
         inner = Variables(unset)
+        inner.set_by_file = self.set_by_file
         inner.made = dict(self.made)
         inner.functions = dict(self.functions)
         inner.names = dict(self.names)
@@ -937,6 +940,16 @@ def may_set(text: str) -> frozenset[str]:
     return frozenset(names | ({ANY} if re.search(_SET_ANY, text) else set()))
 
 
+def may_set_alone(text: str) -> frozenset[str]:
+    """The variables that a text may set, where it does nothing else to them or to the arguments; else ``ANY``."""
+    return may_set(text) if re.search(_SETS_OTHERWISE, text) is None else frozenset({ANY})
+
+
+_SETS_OTHERWISE = (
+    r"\(\(|\$\[|\b(?:let|unset|shift|getopts|select|coproc|alias|exec|exit)\b|\bset\s+(?:--|[^-+\s])"
+    r"|\b(?:declare|typeset|local)\s+-\w*n|\bwait\s+-"
+)
+"""What may set variables in other ways: arithmetic, references, commands that take them away."""
 _VALUE = (
     r"(?:(?<![\w-])([A-Za-z_]\w*)(?:=|\+=(?=\(|[\"']?\s))(?:\(\s*)?[\"']?\s*(?:\$\{\1:?-)?|\$\{([A-Za-z_]\w*):?="
     r"|\bprintf\s+-v\s+([A-Za-z_]\w*)\s+[\"']?%s[\"']?\s+|\bread\s+(?:-\S+\s+)*([A-Za-z_]\w*)\s*<<<\s*)[\"']?(?:-|\$\{?(\w+))"

@@ -301,6 +301,14 @@ class Follower:
         known = context._replace(arguments=False)  # those of the script that reads it
         self._script(path, (), known, needed=not re.search(_SETS_UP, path))
 
+    def _set_by(self, context: RunContext, path: str) -> frozenset[str]:
+        """The variables that a file may set which a script reads by its whole path; the empty name stands for all."""
+        from shmlint.syntax.shell_variables import ANY, may_set_alone
+
+        place = self.files.find(path, context.directory) if path.startswith("/") else None
+        source = self.files.repository.source(place.path) if place is not None and not place.guessed else None
+        return may_set_alone(source.text) if source is not None else frozenset({ANY})
+
     def _passes_on(self, path: str, arguments: tuple[str, ...], context: RunContext) -> bool:
         """Follow the command in the arguments of a script that the build of the image writes to run it."""
         name = posixpath.basename(path)
@@ -329,6 +337,7 @@ class Follower:
         if context.arguments and not any("$" in word or "`" in word for word in arguments):
             known |= {"#": str(len(arguments)), **{str(i): "" for i in range(len(arguments) + 1, 10)}}
         before = given(known)
+        before.set_by_file = partial(self._set_by, context)
         others = set(re.findall(_EXPORTS_NAMES, text.text))
         for name, word, always in exports(text, before):
             others.discard(name)

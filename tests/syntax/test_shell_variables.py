@@ -28,6 +28,7 @@ RUN = "docker run --shm-size=$S img\n"
         (f"S=8g\nif x; then . ./x.env; fi\n{RUN}", "$S?"),
         ("source x.env\ndocker run --shm-size=${S:-8g} img\n", "${S:-8g}?"),
         ("f() { docker run --shm-size=$S img; }\nS=8g\n. ./x.env\nf\n", "$S?"),
+        ("S=8g; . ./$(docker run --shm-size=$S img)", "8g"),
         # What is set behind it counts.
         (f". ./local.env\nS=8g\n{RUN}", "8g"),
         (f"source venv/bin/activate\nS=8g\n{RUN}", "8g"),

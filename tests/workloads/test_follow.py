@@ -710,3 +710,26 @@ def test_programs_that_wait_trace_or_become_somebody_run_the_rest(tmp_path: Path
         "train.py": LOADER, "wait-for-it.sh": '#!/bin/bash\nCLI=("${@:2}")\nwait_for\nexec "${CLI[@]}"\n',
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "library, start, verdict",
+    [
+        ("log() { echo $1; }", 'D=/app\nsource "$D/lib.sh"\npython3 "$D/fill.py"', "needed"),
+        ("log() { X=1; }", 'F=fill.py\n. /app/lib.sh\npython3 /app/$F', "needed"),
+        ("set -euo pipefail\nX=1", 'F=fill.py\n. /app/lib.sh\npython3 /app/$F', "needed"),
+        # It may name another program.
+        ("F=work.py", "F=fill.py\n. /app/lib.sh\npython3 /app/$F", "likely"),
+        ("log() { F=work.py; }", "F=fill.py\n. /app/lib.sh\npython3 /app/$F", "likely"),
+        (". ./more.sh", "F=fill.py\n. /app/lib.sh\npython3 /app/$F", "likely"),
+        ("unset F", "F=fill.py\n. /app/lib.sh\npython3 /app/$F", "likely"),
+        ("X=1", "F=fill.py\n. /opt/lib.sh\npython3 /app/$F", "likely"),
+    ],
+)
+def test_what_a_file_may_set_that_a_script_reads(tmp_path: Path, library: str, start: str, verdict: str) -> None:
+    build = "FROM pytorch/pytorch\nCOPY . /app\nWORKDIR /app\nCMD bash start.sh\n"
+    files = {
+        "compose.yaml": "services:\n  a:\n    build: .\n    gpus: all\n", "Dockerfile": build, "fill.py": LOADER,
+        "work.py": "print(1)\n", "start.sh": f"{start}\n", "lib.sh": f"{library}\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
