@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.model.number import whole_number
 from shmlint.syntax.shell_calls import SOURCES, OtherCalls, sets_nothing
-from shmlint.syntax.shell_conditions import ARGUMENT, Conditions, is_made
+from shmlint.syntax.shell_conditions import ARGUMENT, Conditions, Held, is_asked_for, is_made
 from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.shell_variables import (
     ANY,
@@ -90,6 +90,8 @@ class AssignmentReader:
         """Variables that can be set no more, and from where on."""
         self.references: set[str] = set()
         """Variables that stand for others, whose names are not known."""
+        self.held: dict[str, set[Held]] = {}
+        """What kinds of values variables are set to."""
 
     def note(self, node: Node) -> None:
         """What a node does to variables."""
@@ -101,7 +103,8 @@ class AssignmentReader:
         elif kind in ("for_statement", "c_style_for_statement", "select_statement"):
             name = next((c for c in node.children if c.type == "variable_name"), None)
             if name is not None:
-                self._unknown(self.tree.raw(name), node)
+                over = [*map(self.tree.raw, node.children_by_field_name("value"))] if kind == "for_statement" else ["1"]
+                self._unknown(self.tree.raw(name), node, held="argument" if over in ([], ['"$@"']) else "other")
             for each in node.children_by_field_name("update"):
                 self._arithmetic(self.tree.raw(each), each)
         elif kind == "unset_command":
@@ -114,8 +117,9 @@ class AssignmentReader:
         elif kind == "command":
             self._command(node)
 
-    def _unknown(self, name: str, node: Node, because: Cause | None = None) -> None:
+    def _unknown(self, name: str, node: Node, because: Cause | None = None, held: Held = "other") -> None:
         function = self.tree.function_of(node)
+        self.held.setdefault(name, set()).add(held if function is None else "other")
         made = Assignment(
             self.tree.at(node), nothing, function=function, because=because, shell=self.tree.shell_of(node)
         )
@@ -225,6 +229,7 @@ class AssignmentReader:
         elif name == "printf":
             self._printf(node, rest)
         elif name == "set" and _SETS_ARGUMENTS.match(self.tree.raw(node)):
+            self.variables.sets_arguments = True
             if are_options(self.words.arguments(rest)[1:2]):
                 self.variables.for_options.update("123456789")
             words = rest[1:] if self.tree.raw(rest[0]) == "--" else rest
@@ -240,14 +245,14 @@ class AssignmentReader:
 
     def _sourced(self, node: Node, rest: Sequence[Node]) -> None:
         """What a file sets that the shell reads: any variable, unless the file is known. Its name is put in before."""
-        raw = " ".join(self.tree.raw(node).split())
-        because = Cause("command", raw if len(raw) <= 40 else f"{raw[:39]}…")
         names, function = frozenset({ANY}), self.tree.function_of(node)
         if self.variables.set_by_file is not None and function is None and self.tree.loop_of(node) is None:
             word = next(iter(self.words.arguments(rest[:1])), None)
             names = self.variables.set_by_file(word.text) if word is not None and not word.unknown else names
+        at, shell = self.tree.end_of(node), self.tree.shell_of(node)
         for name in sorted(names):
-            self.variables.note(name, Assignment(self.tree.end_of(node), nothing, function=function, because=because))
+            made = Assignment(at, nothing, function=function, because=self._by(node), shell=shell)
+            self.variables.note(name, made)
 
     def _arguments(self, node: Node, made: Callable[[], Value], words: Sequence[Node]) -> None:
         """``set -- …``, with its words, and ``shift`` outside of functions. Those in them are noted with the calls.
@@ -288,7 +293,10 @@ class AssignmentReader:
             self._assign(self.tree.raw(words[-1]), node, given, self.tree.branch_of(node))
             return
         for child in self._names(name, words):
-            self._named(child, node)
+            if name == "getopts" and len(words) == 2 and child.type == "word":
+                self._unknown(self.tree.raw(child), node, held="letter")
+            else:
+                self._named(child, node)
         if name in ("mapfile", "readarray") and any(self.tree.raw(word).startswith("-C") for word in words):
             self.others.texts.append((node, self.tree.raw(node)))  # a function that it calls
 
@@ -450,7 +458,9 @@ class AssignmentReader:
         beside = _SUBSTITUTION.sub("", raw) if "(" in raw or "`" in raw else raw
         lengthens = f"${name}" in beside or f"${{{name}" in beside
         loop, function = self.tree.loop_of(node), self.tree.function_of(node)
-        decided = self.conditions is not None and branch is not None and function is None and loop is None
+        first = function is None and not append and raw.strip('"') in ("$1", "${1}")
+        self.held.setdefault(name, set()).add("argument" if first else "other")
+        decided = self.conditions is not None and branch is not None and function is None
         made = Assignment(
             self.tree.end_of(node), self._once(value), append, branch, lengthens, function, self.tree.is_local(node),
             loop, is_made=partial(self._is_made, node) if decided else nothing, shell=self.tree.shell_of(node),
@@ -463,6 +473,9 @@ class AssignmentReader:
             return None
         self.deciding.add(node.id)
         try:
+            if self.tree.loop_of(node) is not None:
+                arguments = self.variables.all_arguments()
+                return is_asked_for(node, self.tree, arguments, self.held) if arguments is not None else None
             return is_made(node, self.conditions)
         finally:
             self.deciding.discard(node.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -76,6 +76,53 @@ def is_made(assignment: Node, known: Conditions) -> bool | None:
             return taken
         child = parent
     return None
+
+
+Held = Literal["argument", "letter", "other"]
+"""What sets a variable: one of the arguments, a letter of an option as getopts reads it, or something else."""
+
+
+def is_asked_for(
+    assignment: Node, tree: Tree, arguments: Sequence[str], held: Mapping[str, Collection[Held]]
+) -> bool | None:
+    """Whether the arguments ask for an assignment in a loop over them: False where none fits its branch of a ``case``.
+
+    ``while [ $# -gt 0 ]; do case $1 in --workers) WORKERS=$2;; esac; shift; done``
+    ``held`` is what variables are set to.
+    """
+    item: Node | None = assignment
+    for _ in range(_DEPTH):
+        item = tree.parents.get(item.id) if item is not None else None
+        case = tree.parents.get(item.id) if item is not None and item.type == "case_item" else None
+        if item is None:
+            return None
+        subject = case.child_by_field_name("value") if case is not None else None
+        if case is None or subject is None or ";&" in tree.raw(case):  # one branch may go on in the next
+            continue
+        possible = _asked(tree.raw(subject), arguments, held)
+        patterns = [tree.raw(value) for value in item.children_by_field_name("value")]
+        plain = not any(re.search(r"[$`\\(]", pattern) for pattern in patterns)
+        # Quotation marks and `shopt -s nocasematch` make no difference that would let it fit less.
+        bare = [pattern.translate(_WITHOUT_QUOTES).lower() for pattern in patterns]
+        fits = (fnmatchcase(text.lower(), pattern) for text in possible or () for pattern in bare)
+        if possible is not None and plain and not any(fits):
+            return False
+    return None
+
+
+_WITHOUT_QUOTES = str.maketrans("", "", "\"'")
+
+
+def _asked(subject: str, arguments: Sequence[str], held: Mapping[str, Collection[Held]]) -> set[str] | None:
+    """All that the word of a ``case`` may be in a loop over arguments; None where it is something else."""
+    name = re.fullmatch(r"\"?\$(?:(\w+)|\{(\w+)\})\"?", subject)
+    if name is None:
+        return None
+    kinds = {"argument"} if (name[1] or name[2]) == "1" else set(held.get(name[1] or name[2], ("other",)))
+    if "other" in kinds:
+        return None
+    letters = {"?", ":", *"".join(arguments)} if "letter" in kinds else set()
+    return letters | {"", *(arguments if "argument" in kinds else ())}
 
 
 def only_waits(node: Node, tree: Tree) -> bool:

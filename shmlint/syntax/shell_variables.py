@@ -180,6 +180,8 @@ class Variables:
         """What a file may set that the text reads by this name; ``ANY``: any variable."""
         self.own_arguments = False
         """Whether the arguments are those of a text inside, which are not known."""
+        self.sets_arguments = False
+        """Whether the text gives itself other arguments: ``set -- …``."""
         self.noted = 0
         self.steps = 0
         """Calls that were followed for one use of a variable."""
@@ -462,6 +464,13 @@ class Variables:
             found.append(Word(text))
         others = Word("$@", unknown=Cause("argument", ARGUMENTS), maybe_many=True)
         return found if len(found) == count else [*found, others]
+
+    def all_arguments(self) -> tuple[str, ...] | None:
+        """The arguments that something around the text gives to it; None where it may have others."""
+        if self.own_arguments or self.sets_arguments or ANY in self.made:
+            return None
+        words = self._given_arguments()
+        return None if any(word.unknown for word in words) else tuple(word.text for word in words)
 
     def _given(self, name: str) -> str | None:
         """What something around the text surely sets a variable to."""

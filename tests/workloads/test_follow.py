@@ -733,3 +733,36 @@ def test_what_a_file_may_set_that_a_script_reads(tmp_path: Path, library: str, s
         "work.py": "print(1)\n", "start.sh": f"{start}\n", "lib.sh": f"{library}\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+LOOP = "while [ $# -gt 0 ]; do\n  case {} in\n    {}\n    *) shift;;\n  esac\ndone"
+
+
+@table(
+    "loop, arguments, verdict",
+    [
+        (LOOP.format("$1", "-p|--program) F=$2; shift 2;;"), "", "needed"),
+        (LOOP.format('"${1}"', "-p|--program) F=$2; shift 2;;"), "--batch 2", "needed"),
+        ('for a in "$@"; do case $a in --program=*) F=${a#*=};; esac; done', "--batch=2", "needed"),
+        ("while getopts p:b: o; do case $o in p) F=$OPTARG;; esac; done", "-b 2", "needed"),
+        ("while [ $# -gt 0 ]; do key=$1; shift; case $key in --program) F=$1;; esac; done", "--batch 2", "needed"),
+        # One of the arguments asks for it, or may.
+        (LOOP.format("$1", "-p|--program) F=$2; shift 2;;"), "--program work.py", "likely"),
+        (LOOP.format("$1", '"--"*) F=$2; shift 2;;'), "--program work.py", "likely"),
+        (LOOP.format("$1", "--batch) ;&\n    --program) F=$2; shift 2;;"), "--batch work.py", "likely"),
+        (LOOP.format("$1", "$X) F=$2; shift 2;;"), "--program work.py", "likely"),
+        (LOOP.format("$1", "--program) F=$2; shift 2;;"), "$MORE", "likely"),
+        ("while getopts p:b: o; do case $o in p) F=$OPTARG;; esac; done", "-bp work.py", "likely"),
+        ("while x; do key=$1; shift; x && key=$2; case $key in --program) F=$1;; esac; done", "--batch 2", "likely"),
+        (f"set -- --program work.py\n{LOOP.format('$1', '--program) F=$2; shift 2;;')}", "--batch 2", "likely"),
+    ],
+)
+def test_assignments_in_loops_over_options_that_are_not_given(
+    tmp_path: Path, loop: str, arguments: str, verdict: str
+) -> None:
+    build = "FROM pytorch/pytorch\nCOPY . /app\nWORKDIR /app\nENTRYPOINT [\"bash\", \"start.sh\"]\n"
+    files = {
+        "run.sh": f"docker build -t own/x .\ndocker run --gpus all own/x {arguments}\n", "Dockerfile": build,
+        "fill.py": LOADER, "work.py": "print(1)\n", "start.sh": f"F=fill.py\n{loop}\npython3 $F\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
