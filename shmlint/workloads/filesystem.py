@@ -8,6 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.docker.images import DOCKERFILES
@@ -91,6 +92,30 @@ class Files:
         given = launch.workdir.known if launch.workdir is not None else None
         # Without one of its own an image has its base's, which is unknown: ``COPY . .`` puts files there too.
         self.workdir = given or (image.workdir if image is not None else "") or ("/" if self._copies else "")
+
+    def settle(self, words: Sequence[str]) -> None:
+        """Find out in which directory a command works, where its image does not say.
+
+        It works in that of the only mount that holds both its program and another relative path that it is given:
+        elsewhere the command could not run.
+        """
+        if self.workdir or self._context:
+            return
+        paths = [path for word in words for path in _relative(word)]
+        module = next((after for word, after in pairwise(words) if word == "-m"), None)
+        of_module = f"{module.replace('.', '/')}.py" if module is not None else None
+        program = of_module or next((path for path in paths if path.endswith((".py", ".sh"))), None)
+        holding = [shown for shown in self._mounts if program is not None and self._holds(shown, program)]
+        if program is None or len(holding) != 1 or not holding[0].certain or not holding[0].target.startswith("/"):
+            return
+        others = (path for path in paths if path not in (program, module))
+        if any(self._holds(holding[0], path) for path in others):
+            self.workdir = holding[0].target
+
+    def _holds(self, shown: _Shown, path: str) -> bool:
+        """Whether a mount has a file or directory at a relative path."""
+        places = (normal(os.path.join(source, path)) for source in shown.sources)
+        return any(self.repository.is_file(place) or self.repository.is_dir(place) for place in places)
 
     def find(self, path: str, directory: str = "", *, folder: bool = False) -> Place | None:
         """The file (or ``folder``) that a container path names, from a directory of the container."""
@@ -249,6 +274,13 @@ class Files:
         """All directories of the repository that the container may see, where it is not sure which of some it is."""
         mounted = (source for shown in self._mounts for source in shown.sources if self.repository.is_dir(source))
         return tuple(sorted({*mounted, *self.folders()}))
+
+
+def _relative(word: str) -> Iterator[str]:
+    """The relative path that a word is, or that it gives to an option; a plain name may be anything."""
+    text = posixpath.normpath(word.partition("=")[2] if word.startswith("-") else word)
+    if re.fullmatch(r"[\w@+-][\w./@+-]*", text) is not None and re.search(r"/|\.[A-Za-z]\w*$", text) is not None:
+        yield text
 
 
 def _ends_with(path: str, parts: Sequence[str]) -> bool:

@@ -45,6 +45,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     elif words:
         if image is not None and launch.build is None and dockerfile is not None:
             span = span or _line(dockerfile, image.lines.get("CMD") or image.lines.get("ENTRYPOINT"))
+        files.settle(words)
         follower.run(words, span, files.workdir, certain=True, guessed=False, depth=0)
     if image is not None and image.due:
         follower.stop(f"what `ONBUILD {image.due[0]}` of its base image changes is not read", build and build.span)

@@ -287,3 +287,22 @@ def test_a_path_that_begins_with_the_end_of_a_mount(
     text = f"docker build -t me/tool .\ndocker run --gpus all -v $PWD:/srv/tool me/tool {words}\n"
     files = {"run.sh": text, "Dockerfile": dockerfile, "serve.py": "print(1)\n", "list": ""}
     assert [step.text for step in need(tmp_path, files).trail] == read
+
+
+@table(
+    "options, command, verdict",
+    [
+        ("-v $PWD:/root/", "python fill/run.py ./conf/small.yaml", "needed"),
+        ("-v $PWD:/root/ -v /data:/data", "python -m fill.run --config=conf/small.yaml", "needed"),
+        ("-v $PWD:/root/", "python fill/run.py conf", "likely"),
+        ("-v $PWD:/root/", "python fill/run.py", "likely"),
+        ("-v $PWD:/root/", "python fill/run.py --out runs/new.yaml", "likely"),
+        ("-v $PWD:/root/ -v $PWD:/other", "python fill/run.py conf/small.yaml", "likely"),
+        ("-v $HERE/x:/root/", "python fill/run.py conf/small.yaml", "likely"),
+    ],
+)
+def test_the_directory_that_holds_all_that_a_command_is_given(
+    tmp_path: Path, options: str, command: str, verdict: str
+) -> None:
+    files = {"run.sh": f"docker run --gpus all {options} own/fill {command}\n", "fill/run.py": LOADER}
+    assert need(tmp_path, {**files, "fill/__init__.py": "", "conf/small.yaml": "a: 1\n"}).verdict == verdict
