@@ -361,7 +361,9 @@ def is_to_be_used(path: str, start: int, repository: Repository) -> bool:
 
 def tells_of_use(text: str) -> bool:
     """Whether the words of a heading or a name, in small letters, are about something else than training."""
-    return not _is_about_training(text) and any(word in text for word in _USES)
+    if _is_about_training(text):
+        return False
+    return any(word in text for word in _USES) or any(word in _USES_ALONE for word in re.findall(r"[a-z]+", text))
 
 
 def _is_about_training(text: str) -> bool:
@@ -374,7 +376,9 @@ _USES = (
     "inference", "predict", "demo", "deploy", "serving", "export", "convert", "evaluat", "analys", "visuali",
     "推理", "推論", "预测", "演示", "デモ", "部署", "导出", "评估", "評価", "可视化", "可視化",
 )  # fmt: skip
-"""Words of headings in English, Chinese and Japanese."""
+"""Words of headings in English, Chinese and Japanese, or their beginnings."""
+_USES_ALONE = frozenset({"service", "serve", "infer", "app", "gradio"})
+"""Words that others have in them: `observe`, `mapping`."""
 
 
 def heading(path: str, start: int, repository: Repository) -> Evidence | None:
