@@ -153,6 +153,7 @@ def _further(repository: Repository, own: str | None) -> Iterator[str]:
     """Pages that tell of training: by their names, or because their text names such a program."""
     if own is not None:
         yield from _readmes(repository, own)
+        yield from _linked(repository, own)
     if len(repository.above()) > _LEVELS + 1:
         return
     looked = 0
@@ -168,6 +169,22 @@ def _further(repository: Repository, own: str | None) -> Iterator[str]:
                 yield os.path.join(directory, name)
 
 
+def _linked(repository: Repository, own: str) -> Iterator[str]:
+    """The guides that the page of a launch links to; the README of another part tells of that part."""
+    source = repository.peek(own)
+    targets = _LINK.findall(source.text) if source is not None else ()
+    pages = (normal(posixpath.join(posixpath.dirname(own), target)) for target in targets)
+    looked = 0
+    for path in dict.fromkeys(pages):
+        if path == normal(own) or is_of_example(path) or not repository.is_file(path):
+            continue
+        looked += 1
+        if looked <= _MOST_PAGES and _shows_training(path, repository):
+            yield path
+
+
+_LINK = re.compile(r"(?<!!)\[[^\]\n]{0,300}\]\((?![\w+.-]*:|/)([\w./-]{1,200}\.md)(?:#[\w-]*)?\)")
+"""A link of a page to another one of its repository."""
 _TRAINS: Key[bool] = Key("pages that show how something is trained")
 
 
