@@ -620,8 +620,9 @@ _SPAN_ALONE = re.compile(
 )
 """A code span that is a command which runs a program, at the end of a line; it begins with what is looked for."""
 _SPAN_TOLD = re.compile(
-    r"(?i:\b(?:run|running|execute|executing|type|launch|calling|call|command)(?: is)?[:,]?[ \t]+)"
-    r"`(python[\d.]* [\w./-]+\.py(?: [^`\n]+)?)`"
+    r"(?i:\b(?:run|running|execute|executing|type|launch|calling|call|command|then|start|starting)(?: is)?[:,]?[ \t]+)"
+    r"`((?:(?:python[\d.]* [\w./-]+\.py|(?:ba)?sh [\w./-]+\.sh)(?: [^`\n]+)?"
+    r"|(?:torchrun|accelerate launch|deepspeed) [^`\n]+))`"
 )
 """Such a span inside of a sentence that says to run it."""
 _LINE_ALONE = re.compile(r"(?<=\n\n)python[\d.]*[ \t]+(?:-m[ \t]+[\w.]+|[\w./-]+\.py)(?:[ \t]+-[^`\n]*)?(?=\n\n|\n?\Z)")

@@ -485,7 +485,13 @@ def test_a_page_shows_another_use_than_the_training_of_another_page(
     assert need(tmp_path, files, ("docs/start.md",)).verdict == verdict
 
 
-@table("title, verdict", [("Set up", "needed"), ("Inference", "unknown"), ("Export to ONNX", "unknown")])
+@table(
+    "title, verdict",
+    [
+        ("Set up", "needed"), ("Inference", "unknown"), ("Export to ONNX", "unknown"), ("Run the service", "unknown"),
+        ("Gradio app", "unknown"), ("Observe it", "needed"), ("Mapping", "needed"), ("Train the service", "needed"),
+    ],
+)  # fmt: skip
 def test_a_shell_under_a_heading_about_something_else(tmp_path: Path, title: str, verdict: str) -> None:
     page = f"## {title}\n```bash\ndocker run --gpus all -it own bash\n```\n"
     files = {"docs/start.md": page, "README.md": "```\ntorchrun --nproc_per_node=4 train.py\n```\n"}
@@ -512,6 +518,21 @@ def test_guides_in_directories_of_the_documentation(tmp_path: Path, place: str, 
     files |= {"docker/Dockerfile": "FROM ubuntu\nRUN pip install torch\n", "tools/train.py": HALF}
     files["tools/several.sh"] = 'torchrun --nproc_per_node=$2 $(dirname "$0")/train.py $1\n'
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "link, verdict",
+    [
+        ("See the [guide](guides/more.md).", "needed"), ("See the [guide](./guides/more.md#start).", "needed"),
+        ("See the guide.", "likely"), ("See [it](https://example.org/guides/more.md).", "likely"),
+        ("![it](guides/more.md)", "likely"), ("See the [other part](guides/README.md).", "likely"),
+    ],
+)
+def test_guides_that_the_page_of_a_launch_links_to(tmp_path: Path, link: str, verdict: str) -> None:
+    page = f"```bash\ndocker build -t own .\ndocker run --gpus all -it own bash\n```\n\n{link}\n"
+    run = "```bash\ntorchrun --nproc_per_node=4 train.py\n```\n"
+    files = {"README.md": page, "guides/more.md": run, "guides/README.md": run, "train.py": HALF}
+    assert need(tmp_path, {**files, "Dockerfile": "FROM ubuntu\nRUN pip install torch\n"}).verdict == verdict
 
 
 @table(
@@ -797,6 +818,11 @@ def test_a_page_that_trains_with_tensorflow(tmp_path: Path, code: str, more: dic
         ("The script `python train.py` is for later.\n", "likely"),
         ("All we need is to run `python train.py` to start.\n", "needed"),
         ("Never forget to run `make`. `python train.py` is for later.\n", "likely"),
+        ("Enter it, then `bash go.sh`.\n", "needed"),
+        ("To begin, execute `torchrun --nproc_per_node=4 train.py`.\n", "needed"),
+        ("Start `accelerate launch train.py` and wait.\n", "needed"),
+        ("You can run `torchrun`, or `deepspeed`.\n", "likely"),
+        ("See `torchrun --nproc_per_node=4 train.py` for more.\n", "likely"),
         ("\n\npython train.py --epochs 3\n\nThen wait.\n", "needed"),
         ("\n\npython3 -m train\n", "needed"),
         ("\n\npython train.py is for later.\n", "likely"),
