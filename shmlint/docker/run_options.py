@@ -470,17 +470,17 @@ def _as_held(option: Option, word: Word) -> Option:
 
 
 def _asks_for_gpus(option: Option) -> bool:
-    """Whether an option is one for GPUs, whatever it asks for."""
+    """Whether an option is one for GPUs, whatever it asks for; or gives the container all devices."""
     value = (option.value or "").lower()
     if option.name == "--device":
         return value.startswith(("/dev/nvidia", "/dev/kfd", "nvidia.com/gpu", "amd.com/gpu"))
     if option.name == "--env":
         return value.partition("=")[0].endswith("visible_devices")
-    return option.name in ("--gpus", "--runtime") and option.value is not None
+    return option.name == "--privileged" or (option.name in ("--gpus", "--runtime") and option.value is not None)
 
 
 def _asks_for_all(option: Option) -> bool:
-    return (option.name, option.value) in (("--gpus", "all"), ("--runtime", "nvidia"))
+    return (option.name, option.value) in (("--gpus", "all"), ("--runtime", "nvidia"), ("--privileged", None))
 
 
 def _written(option: Option) -> str:

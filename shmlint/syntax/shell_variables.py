@@ -805,17 +805,24 @@ def _held_in(state: State | None) -> tuple[str, ...]:
     if isinstance(state, list):
         if len(state) == 1 and state[0].values:
             return state[0].values
-        text = " ".join(word.text for word in state)
-        apart = all(word.text and not re.search(r"\s", word.text) for word in state)
+        words = [_without_outputs(word.text) if word.unknown else word.text for word in state]
+        text = " ".join(words)
+        apart = all(word and not re.search(r"\s", word) for word in words)
         known = apart and (not any(word.unknown for word in state) or _are_known_options(text))
         return (text,) if known and len(text) <= _LONGEST_VALUE else ()
     if not isinstance(state, Buffer) or len(state.chars) > _LONGEST_VALUE:
         return ()
     text = "".join(state.chars)
+    text = _without_outputs(text) if state.unknown else text
     if state.unknown and not _are_known_options(text):
         start, end, because, _ = state.unknown[0]
         return because.values if (start, end) == (0, len(state.chars)) else ()
     return (text,)
+
+
+def _without_outputs(text: str) -> str:
+    """A text with a variable in the place of each command whose output is put in: ``-u $(id -u):$(id -g)``."""
+    return re.sub(r"\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`", "$_", text)
 
 
 def _are_known_options(text: str) -> bool:

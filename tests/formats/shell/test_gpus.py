@@ -164,7 +164,9 @@ ELSE = "if a; then G={first}; else G={second}; fi\n"
         # How many is not known.
         ('G=--rm\nif a; then G="$G --gpus $N"; fi', True),
         ('G=--rm\nif a; then G+=" --gpus $N"; fi', True),
-        ('G=--rm\nif a; then G+=" --gpus $(nvidia-smi -L | wc -l)"; fi', None),
+        ('G=--rm\nif a; then G+=" --gpus $(nvidia-smi -L | wc -l) -u $(id -u):$(id -g)"; fi', True),
+        ('G=--rm\nif a; then G+=" --gpus all $(more)"; fi', None),
+        ('G=--rm\nif a; then G+=" --gpus all --privileged"; fi', True),
         ('G=--rm\nif a; then G="$G --gpus all"; fi\nif b; then G="$G --name $N --memory $M -v $D:/d"; fi', True),
         ('G=\nif a; then G="--gpus all"; if b; then G="$G --device /dev/x"; fi; fi', True),
         ('G=\nif a; then G="--gpus all"; if b; then G="$G -v $D:/dev/shm"; fi; fi', None),
@@ -206,6 +208,7 @@ def test_gpus_of_a_variable_that_holds_nothing_else_in_any_branch(before: str, r
         ("G=(--rm)\nif a; then G+=( --runtime=nvidia ); fi\nif b; then G+=(-e X=1); fi", True),
         ('G=(--rm)\nif a; then G=("${G[@]}" --gpus all); fi', True),
         ('G=(--rm)\nif a; then G+=(--gpus "device=$1"); fi', True),
+        ('G=(--rm)\nif a; then G+=(--gpus all -u "$(id -u):$(id -g)"); fi', True),
         ("G=(--rm)\nif a; then G+=(--gpus all --shm-size=8g); fi", None),
         ('G=(--rm)\nif a; then G=("${G[@]}" --gpus all "$X"); fi', None),
         ("if a; then G=(--gpus all); else G=(--shm-size 8g); fi", None),
