@@ -89,8 +89,9 @@ def _only_looks(launch: Launch, need: Need, context: Context) -> Finding:
 
 def _is_left_open(launch: Launch, need: Need, context: Context) -> bool:
     """Whether only arguments that are not known leave a size open that is certainly needed; SHM104 says it, too."""
-    if launch.undecided is None or launch.undecided.kind != "arguments":
-        return False
+    unknown = launch.undecided
+    if unknown is None or unknown.kind != "arguments" or not unknown.name or launch.image is None:
+        return False  # another file replaces the launch, or its command is not read as one
     certain = severity_of_need(launch, need, context.settings) == "error"
     return certain and not selected(UNDETERMINABLE, context.settings)
 
