@@ -550,9 +550,16 @@ class Variables:
             self.under_way.discard((name, function))
             sure = call.branch is None or call.branch[0] <= at < call.branch[1]
             if not sure and _texts(after) != _texts(state):
-                after = Cause("one branch", name)
+                after = self._perhaps_called(name, state, call, after)
             state = after
         return state
+
+    def _perhaps_called(self, name: str, state: State, call: Call, after: State) -> State:
+        """What a variable holds after a call that may not have been made."""
+        if isinstance(after, Cause):
+            return Cause("one branch", name)
+        made = Assignment(call.at, partial(_same, after), lengthens=not isinstance(state, Cause))
+        return _perhaps(name, state, made, after, has_role=False)
 
     def _sets(self, name: str, function: Range) -> bool:
         """Whether a function, or one that it calls, sets a variable."""
@@ -981,5 +988,5 @@ def set_to_options(text: str, known: Collection[str] = ()) -> frozenset[str]:
     return frozenset(found)
 
 
-def _same(value: Buffer) -> Value:
+def _same(value: Buffer | list[Word]) -> Value:
     return value

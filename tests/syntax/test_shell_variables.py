@@ -39,7 +39,7 @@ RUN = "docker run --shm-size=$S img\n"
         (f"f() {{ S=8g; }}\nS=1g\n{RUN}", "1g"),
         (f"f() {{ local S=8g; }}\nS=1g\nf\n{RUN}", "1g"),
         (f"f() {{ S=8g; }}\ng() {{ f; }}\nS=1g\ng\n{RUN}", "8g"),
-        (f"f() {{ S=8g; }}\nS=1g\nif x; then f; fi\n{RUN}", "$S?"),
+        (f"f() {{ S=8g; }}\nS=1g\nif x; then f; fi\n{RUN}", "${S}?~"),
         # Inside of a function a variable holds what it holds where the function is called.
         ("f() { docker run --shm-size=$S img; }\nS=8g\nf\nS=64m\n", "8g"),
         ("f() { docker run --shm-size=$S img; }\nS=8g\nf\nS=64m\nf\n", "64m"),
