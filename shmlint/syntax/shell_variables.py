@@ -149,6 +149,15 @@ class Moved(NamedTuple):
 class Variables:
     """What a text assigns, by name, in order, and the functions that it defines and calls."""
 
+    splitting: Splitting = "blanks"
+    """What the shell makes of variables that are not quoted."""
+    engine_functions: frozenset[str] = frozenset()
+    """Functions with the names of engines that files define which are sourced."""
+    sourced = False
+    """Whether a file is sourced that may define functions."""
+    set_by_file: Callable[[str], frozenset[str]] | None = None
+    """What a file may set that the text reads by this name; ``ANY``: any variable."""
+
     def __init__(self, unset: Callable[[str], Cause] = not_set) -> None:
         self.made: dict[str, list[Assignment]] = {}
         self.functions: dict[str, list[Range]] = {}
@@ -170,14 +179,6 @@ class Variables:
         """Variables of a text that both the shell around it and its own set."""
         self.for_options: set[str] = set()
         """Variables that something around the text sets to options; their values are not known in it."""
-        self.splitting: Splitting = "blanks"
-        """What the shell makes of variables that are not quoted."""
-        self.engine_functions: frozenset[str] = frozenset()
-        """Functions with the names of engines that files define which are sourced."""
-        self.sourced = False
-        """Whether a file is sourced that may define functions."""
-        self.set_by_file: Callable[[str], frozenset[str]] | None = None
-        """What a file may set that the text reads by this name; ``ANY``: any variable."""
         self.own_arguments = False
         """Whether the arguments are those of a text inside, which are not known."""
         self.sets_arguments = False
