@@ -58,6 +58,15 @@ def _may_be_compose(content: bytes) -> bool:
     return not others
 
 
+def _is_taskfile(content: bytes) -> bool:
+    """Whether a text is a Taskfile of another name, which others include."""
+    return (
+        b"\ntasks:" in content
+        and b"cmd" in content
+        and re.search(rb"""(?m)^(?:\xef\xbb\xbf)?version:[ \t]*["']?[23]\b""", content) is not None
+    )
+
+
 _API_VERSION = rb"""(?m)^(?:\xef\xbb\xbf)?[ \t{]*["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z{]"""
 _KIND = rb"""(?m)^[ \t{]*["']?kind["']?[ \t]*:[ \t]*["']?[A-Z{]|,[ \t]*"kind"[ \t]*:"""
 
@@ -183,6 +192,7 @@ _KINDS = (
         tells=_may_be_compose,
     ),
     _Kind("compose", maybe=_path(r"[^/]*\.ya?ml"), tells=_is_compose),
+    _Kind("taskfile", maybe=_path(r"[^/]*\.ya?ml"), tells=_is_taskfile, words=_DOCKER),
     _Kind(
         "kubernetes",
         named=_path(r"kustomization\.ya?ml", "kustomization"),

@@ -44,6 +44,13 @@ def test_taskfiles_are_found(tmp_path: Path, name: str) -> None:
     assert one(tmp_path, f"tasks:\n  a: {RUN} IMG\n", name).gpu.requested
 
 
+def test_an_included_file_has_any_name(tmp_path: Path) -> None:
+    text = f"version: '3'\ntasks:\n  a:\n    cmds:\n      - {RUN} IMG\n"
+    assert one(tmp_path, text, "tasks/docker.yml").gpu.requested
+    assert not launches(tmp_path, text.replace("version: '3'\n", ""), "tasks/docker.yml")
+    assert not launches(tmp_path, f"- hosts: all\n  tasks:\n    - shell: {RUN} IMG\n", "tasks/docker.yml")
+
+
 @pytest.mark.parametrize(
     "text",
     [
