@@ -522,7 +522,8 @@ def _by_ipc(launch: Launch, default: int) -> Effective | None:
     if mode == "none":
         return Effective("none", 0, span)
     if not mode.startswith(JOINING):
-        return None
+        refused = mode not in ("", "private", "shareable")
+        return Effective("unknown", None, span, f"`{launch.ipc.shown}` is not an IPC mode") if refused else None
     if launch.donor is None:
         because = launch.ipc.because
         missing = f"does not say which container: {because}" if because else "is not in these files"

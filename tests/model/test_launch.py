@@ -57,7 +57,9 @@ CASES: dict[str, tuple[Launch, Decider, int | None, str, str]] = {
     "shareable alone": (PLAIN._replace(ipc=ipc("shareable")), "default", 64 << 20, "", ""),
     "an empty mode": (PLAIN._replace(ipc=ipc(""), shm=shm(G)), "shm_size", G, "size", ""),
     "an unknown mode": (PLAIN._replace(ipc=ipc(LOST), shm=shm(G)), "unknown", None, "ipc", "a variable decides"),
-    "a mode that no engine knows": (PLAIN._replace(ipc=ipc("hosts"), shm=shm(G)), "shm_size", G, "size", ""),
+    "a mode that no engine knows": (
+        PLAIN._replace(ipc=ipc("hosts"), shm=shm(G)), "unknown", None, "ipc", "`hosts` is not an IPC mode",
+    ),
     # donors
     "a donor's size": (PLAIN._replace(ipc=ipc("service:b"), donor=DONOR), "donor", 2 * G, "ipc", ""),
     "a donor before size": (

@@ -121,6 +121,7 @@ G = 1 << 30
         ("    shm_size: 1g\n    ipc: container:named\n", "donor", 2 * G),
         ("    shm_size: 1g\n    ipc: container:other\n", "donor", None),
         ("    ipc: ${I}\n", "unknown", None),
+        ("    shm_size: 1g\n    ipc: Host\n", "unknown", None),
         ("    ipc: ${I}:d\n", "unknown", None),
         ("    shm_size: 1g\n    ipc: container:${I}\n", "donor", None),
         ("    shm_size: 1g\n    tmpfs: [/dev/shm]\n", "tmpfs", None),
