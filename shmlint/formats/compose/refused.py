@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from shmlint.docker.goyaml import WrongTag, resolve
 from shmlint.formats.compose.interpolate import InvalidInterpolation, interpolate
 from shmlint.formats.compose.tree import Layer, Leaf
-from shmlint.model.source import Problem
+from shmlint.model.source import Problem, Span
 from shmlint.syntax.template import has_placeholder
 from shmlint.syntax.yaml import Alias, Document, MappingNode, Node, Scalar, SequenceNode
 
@@ -22,6 +22,10 @@ _ODD_VARIABLE = r"\$\{(?![A-Za-z_][A-Za-z0-9_]*(?::?[-?+][^${}'\"\n]*)?\})"
 def refused(document: Document, layer: Layer) -> Iterator[Problem]:
     """The values and keys of a document that Compose does not take."""
     text = document.source.text
+    version = re.match(r"\ufeff?%YAML[ \t]+(\S+)", text)
+    if version is not None and version[1] != "1.1":
+        message = f"incompatible YAML document: Compose reads YAML 1.1, not {version[1][:20]}"
+        yield Problem(Span(document.source, version.start(1), version.end()), message, facts=("yaml",))
     if not (document.odd_keys or "<<" in text or "!!" in text or "!<" in text or re.search(_ODD_VARIABLE, text)):
         return
     odd_keys = {id(key) for key in document.odd_keys}

@@ -21,6 +21,7 @@ REFUSED: list[tuple[str, int, str]] = [
     (A + "  1: {image: y}\n", 5, "non-string key in `services`: `1`"),
     (A + "    labels: {1: x}\n", 5, "non-string key in `services.a.labels`: `1`"),
     (A + "    environment:\n      0x10: x\n", 6, "non-string key in `services.a.environment`: `0x10`"),
+    ("%YAML 1.2\n---\n" + A, 1, "incompatible YAML document: Compose reads YAML 1.1, not 1.2"),
     (A + "3: x\n", 5, "non-string key at top level: `3`"),
     (A + "x-a: [{true: x}]\n", 5, "non-string key in `x-a[0]`: `true`"),
     (A + "x-a: {~: x}\n", 5, "non-string key in `x-a`: `~`"),
