@@ -32,7 +32,7 @@ READS = {
     "shell": "`docker run`, `podman run` and `nerdctl run` in shell scripts (fish and Slurm too)",
     "makefile": "the same in Makefiles and justfiles",
     "systemd": "the same in units of systemd, and the containers of Quadlet",
-    "taskfile": "the same in Taskfiles of go-task",
+    "taskfile": "the same in Taskfiles of go-task, whatever an included one is called",
     "jenkinsfile": "the same in Jenkinsfiles, and the containers of their stages",
     "markdown": "the same in the code blocks of Markdown and reStructuredText, compose files too",
     "ci": "the same in CI workflows, and the containers of their jobs",

@@ -49,7 +49,6 @@ def hooks() -> list[dict[str, Any]]:
     return loaded
 
 
-@pytest.mark.slow
 def test_generated_parts_are_up_to_date() -> None:
     """`python -m tests.readme` writes them."""
     for page in PAGES:
