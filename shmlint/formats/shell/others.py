@@ -5,13 +5,13 @@ These set its variables and give its functions arguments, so a launch that is ed
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_part
 from shmlint.model.launch import Launch, Unknown
-from shmlint.model.source import Span
 from shmlint.syntax.shell_text import ShellText
 from shmlint.syntax.shell_tree import Tree
 from shmlint.syntax.shell_variables import ANY, ARGUMENTS, given
@@ -39,7 +39,10 @@ def _same_part(before: ShellText, after: ShellText) -> bool:
         return False
     edited = [node for node, then in zip(one, other, strict=True) if old.raw(node) != new.raw(then)]
     open_ = [node for node in edited if any(mark in old.raw(node) for mark in "$`")]
-    return all(_is_whole(node, old) for node in open_)
+    around: dict[tuple[int, int], list[Node]] = {}
+    for node in open_:
+        around.setdefault(_around(node, old), []).append(node)
+    return all(_are_whole(nodes, place, old) for place, nodes in around.items())
 
 
 def _commands(tree: Tree) -> Iterator[Node]:
@@ -47,21 +50,27 @@ def _commands(tree: Tree) -> Iterator[Node]:
     return (node for node in tree.nodes if node.type in ("command", "heredoc_body"))
 
 
-def _is_whole(node: Node, tree: Tree) -> bool:
-    """Whether the launches of a command are the same whatever variables and arguments others give."""
+def _around(node: Node, tree: Tree) -> tuple[int, int]:
+    """Where the outermost function around a command is, or the text."""
     around = [outer for outer in tree.around(node) if outer.type == "function_definition"]
     body = around[-1].child_by_field_name("body") if around else None
-    start, end = tree.extent(body) if body is not None else (0, len(tree.text.text))
+    return tree.extent(body) if body is not None else (0, len(tree.text.text))
+
+
+def _are_whole(nodes: Sequence[Node], place: tuple[int, int], tree: Tree) -> bool:
+    """Whether the launches of commands at a place are the same whatever variables and arguments others give."""
+    start, end = place
     text = tree.text._replace(
         text=tree.text.text[start:end], offsets=tree.text.offsets[start:end], used_at=tree.text.used_at[start:end]
     )
-    span = tree.text.span(*tree.extent(node))
-    launches = [one for one in read_part(Part(text, given(_FROM_OTHERS)), "").launches if _is_in(one.span, span)]
-    return bool(launches) and all(map(_is_known, launches))
-
-
-def _is_in(span: Span, outer: Span | None) -> bool:
-    return outer is not None and outer.start <= span.start < outer.end
+    launches = sorted(read_part(Part(text, given(_FROM_OTHERS)), "").launches, key=lambda one: one.span.start)
+    starts = [one.span.start for one in launches]
+    for node in nodes:
+        span = tree.text.span(*tree.extent(node))
+        first, last = (bisect_left(starts, at) for at in (span.start, span.end)) if span is not None else (0, 0)
+        if first == last or not all(map(_is_known, launches[first:last])):
+            return False
+    return True
 
 
 def _is_known(launch: Launch) -> bool:
