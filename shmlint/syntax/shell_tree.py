@@ -165,6 +165,8 @@ class Tree:
         """The innermost node around each that decides whether it runs, by id."""
         self.loops: dict[int, Node | None] = {}
         """The outermost loop that each of them is or is in, as far as it was asked for."""
+        self.shells: dict[int, Range | None] = {}
+        """The innermost shell of its own that each node is or is in, as far as it was asked for."""
         self.innermost: dict[int, Range | None] = {}
         """The innermost function that each of them is or is in, as far as it was asked for."""
         self.chars = character_offsets(text.text)
@@ -406,12 +408,20 @@ class Tree:
 
     def shell_of(self, node: Node) -> Range | None:
         """The innermost shell of its own that a node is in, in its function."""
-        for around in self.around(node):
-            if around.type in _SHELLS:
-                return self.range_of(around)
-            if around.type == "function_definition":
-                return None
-        return None
+        here = self.parents.get(node.id)
+        way: list[int] = []
+        found: Range | None = None
+        while here is not None and here.type != "function_definition":
+            if here.id in self.shells:
+                found = self.shells[here.id]
+                break
+            way.append(here.id)
+            if here.type in _SHELLS:
+                found = self.range_of(here)
+                break
+            here = self.parents.get(here.id)
+        self.shells.update(dict.fromkeys(way, found))
+        return found
 
     def function_of(self, node: Node) -> Range | None:
         """The innermost function that a node is in."""
