@@ -62,7 +62,7 @@ def recorded(
         lines.append(f"(cd '{folder}' && RECORD='{folder}/record' {run}) </dev/null >/dev/null 2>&1\n")
     batch = home / "batch.sh"
     batch.write_text("".join(lines))
-    environment = {"PATH": str(programs), "HOME": str(home), "GITHUB_ENV": "/dev/null", "V": "set"}
+    environment = {"PATH": str(programs), "HOME": str(home), "GITHUB_ENV": "/dev/null", "GIVEN": "1"}
     subprocess.run(["bash", str(batch)], env=environment, cwd=home, timeout=60 + len(texts), check=False)
     found = []
     for number in range(len(texts)):
