@@ -902,7 +902,8 @@ class _EngineReader(_CommandReader):
         """Whether a function of the text runs what it is given."""
         known = self._passing.get(name)
         if known is None:
-            bodies = [body for place, body in self.bodies.items() if name in self.variables.names.get(place, ())]
+            places = self.variables.functions.get(name, ())
+            bodies = [self.bodies[place] for place in places if place in self.bodies]
             known = self._passing[name] = any(self._passed_in(body) for body in bodies)
         return known
 
