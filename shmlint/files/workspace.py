@@ -53,6 +53,13 @@ class Workspace:
             raise found
         return found
 
+    def peek(self, path: str) -> Source | None:
+        """The text of a file; None where it cannot be read."""
+        try:
+            return self.source(path)
+        except Unreadable:
+            return None
+
     @property
     def top(self) -> str:
         """The directory that relative paths count from; empty for the working directory."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
-from shmlint.files.read import Unreadable
 from shmlint.fixing.plan import planned
 from shmlint.formats import ALONE
 from shmlint.model.finding import Finding
@@ -70,14 +69,7 @@ def _part(run: Run, files: Mapping[str, Sequence[str]], beside: Mapping[str, Seq
 
 
 def _characters(paths: Iterable[str], run: Run) -> int:
-    return sum(len(_text(path, run)) for path in paths)
-
-
-def _text(path: str, run: Run) -> str:
-    try:
-        return run.workspace.source(path).text
-    except Unreadable:
-        return ""
+    return sum(len(source.text) for source in map(run.workspace.peek, paths) if source is not None)
 
 
 def _is_doubtful(finding: Finding, beside: Mapping[str, Sequence[Launch]]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from shmlint.files.read import Unreadable, normal
+from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.model.launch import NO_TEXTS, Build
 from shmlint.model.source import Source, Span
@@ -179,11 +179,8 @@ class Repository:
             return self.texts[path]
         if not self.is_file(path):
             return None
-        try:
-            assert self.workspace is not None
-            return self.workspace.source(path)
-        except Unreadable:
-            return None
+        assert self.workspace is not None
+        return self.workspace.peek(path)
 
     def is_file(self, path: str) -> bool:
         return path in self.texts or self._once(self.shared.files, path, self._exists)

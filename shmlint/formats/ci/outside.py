@@ -30,7 +30,8 @@ def set_outside(documents: Sequence[Document], workspace: Workspace, top: str) -
 def _by_steps(root: Node, workspace: Workspace, top: str) -> Iterator[str]:
     """What actions and scripts of the repository hand to later steps by GitHub's file of variables."""
     for path in list(dict.fromkeys(_named(root)))[:_MOST_FILES]:
-        yield from handed_on(_text(os.path.join(top, path), workspace), ("GITHUB_ENV",))
+        source = workspace.peek(os.path.join(top, path))
+        yield from handed_on(source.text, ("GITHUB_ENV",)) if source is not None else ()
 
 
 def _named(root: Node) -> Iterator[str]:
@@ -46,13 +47,6 @@ def _named(root: Node) -> Iterator[str]:
             yield from (f"{node.value}/action.yml", f"{node.value}/action.yaml")
         elif isinstance(node, Scalar) and key == "run":
             yield from re.findall(r"[\w./-]+\.(?:sh|py)(?![\w.-])", node.value)
-
-
-def _text(path: str, workspace: Workspace) -> str:
-    try:
-        return workspace.source(path).text
-    except Unreadable:
-        return ""
 
 
 def _by_includes(root: MappingNode, include: Node, workspace: Workspace, top: str) -> set[str]:

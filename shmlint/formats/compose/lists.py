@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.files.cache import Key
 from shmlint.files.kinds import kind_of
-from shmlint.files.read import Unreadable, normal
+from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import scripts
 from shmlint.model.source import Source
@@ -90,11 +90,8 @@ _IN_FILE: Key[_Lists] = Key("lists of compose files in a file")
 
 def _in_file(path: str, workspace: Workspace) -> _Lists:
     """The lists that a file writes, with the directories that their paths may count from."""
-    try:
-        source = workspace.source(path)
-    except Unreadable:
-        return ()
-    if "compose" not in source.text.lower() or re.search(_LISTS, source.text) is None:
+    source = workspace.peek(path)
+    if source is None or "compose" not in source.text.lower() or re.search(_LISTS, source.text) is None:
         return ()
     return workspace.once(_IN_FILE, path, lambda files: tuple(_lists(source, files)))
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 
 from shmlint.files.cache import Key
-from shmlint.files.read import Unreadable, normal
+from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import scripts
 from shmlint.model.source import Source
@@ -233,6 +232,4 @@ def _in_directory(directory: str, workspace: Workspace) -> _Callers:
 
 def _sources(paths: Iterable[str], workspace: Workspace) -> Iterator[Source]:
     """The texts of files, as far as they can be read."""
-    for path in paths:
-        with suppress(Unreadable):
-            yield workspace.source(normal(path))
+    return (source for source in map(workspace.peek, map(normal, paths)) if source is not None)

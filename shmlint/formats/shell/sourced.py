@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 
 from shmlint.files.cache import Key
-from shmlint.files.read import Unreadable, normal
+from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.shell.callers import scripts_around
 from shmlint.formats.shell.part import Part
@@ -68,10 +68,9 @@ def _files(names: Iterable[str], source: Source, workspace: Workspace) -> Iterat
         path = normal(os.path.join(os.path.dirname(source.path), name.strip("\"'")))
         if _COMPUTED.search(name) is None and path not in seen and workspace.inside(path, source.path):
             seen.add(path)
-            try:
-                yield workspace.source(path)
-            except Unreadable:
-                continue
+            file = workspace.peek(path)
+            if file is not None:
+                yield file
     for file in scripts_around(source, workspace):
         named = os.path.basename(file.path) in given
         if file.path not in seen and (named or (computed and _MAY_DEFINE.search(file.text) is not None)):
