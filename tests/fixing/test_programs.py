@@ -46,7 +46,8 @@ def disagreements(kind: str, count: int, seed: str, home: Path) -> tuple[int, li
     _, make = KINDS[kind]
     texts = (make(Chooser(f"{seed}/{number}")) for number in range(count))
     changed = [(text, new) for text in texts if (new := fixed(kind, text)) != text]
-    runs = recorded(kind, [text for pair in changed for text in pair], home, sandbox(home), OTHER_FILES)
+    programs = sandbox(home)
+    runs = recorded(kind, [text for pair in changed for text in pair], home, programs, OTHER_FILES)
     found = []
     for (text, new), before, after in zip(changed, runs[::2], runs[1::2], strict=True):
         lines = wrong(before, after)
@@ -54,6 +55,11 @@ def disagreements(kind: str, count: int, seed: str, home: Path) -> tuple[int, li
             found.append("\n".join((text, "---", new, *lines)))
         elif fixed(kind, new) != new:
             found.append(f"{new}\n--- is not left by a second fix")
+    optional = [text for pair in changed if "${GIVEN:+" in pair[0] for text in pair]
+    runs = recorded(kind, optional, home, programs, OTHER_FILES, given="")
+    for text, before, after in zip(optional[::2], runs[::2], runs[1::2], strict=True):
+        lines = wrong(before, after, gpu=True)
+        found += ["\n".join((text, "--- without the variable", *lines))] if lines else []
     return len(changed), found
 
 

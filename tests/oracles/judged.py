@@ -9,33 +9,34 @@ from tests.oracles.programs import NEEDY
 GIB = 1 << 30
 
 
-def wrong(before: Sequence[list[str]], after: Sequence[list[str]]) -> list[str]:
-    """One line for each launch that is not what it may be."""
+def wrong(before: Sequence[list[str]], after: Sequence[list[str]], *, gpu: bool = False) -> list[str]:
+    """One line for each launch that is not what it may be; with ``gpu`` each may ask for one in another run."""
     if len(before) != len(after):
         return [f"{len(before)} commands ran, now {len(after)}"]
-    return [f"{' '.join(a)} → {' '.join(b)}" for a, b in zip(before, after, strict=True) if not may_become(a, b)]
+    return [f"{' '.join(a)} → {' '.join(b)}" for a, b in zip(before, after, strict=True) if not may_become(a, b, gpu)]
 
 
-def may_become(before: list[str], after: list[str]) -> bool:
+def may_become(before: list[str], after: list[str], gpu: bool = False) -> bool:
     """Whether a call is what it was, but for a size that it lacked and for quotation marks around devices."""
     if before == after:
         return True
     if before[:2] == ["docker", "exec"] and before[2:] != after[2:]:  # an engine inside of a container
-        return after[:3] == before[:3] and may_become(before[3:], after[3:])
+        return after[:3] == before[:3] and may_become(before[3:], after[3:], gpu)
     if before[:2] == ["tool", "docker"]:  # a program that runs what it is given
-        return after[:1] == before[:1] and may_become(before[1:], after[1:])
+        return after[:1] == before[:1] and may_become(before[1:], after[1:], gpu)
     if before[0] == "tool" or _bare(before) != _bare(after):
         return False
     if elsewhere(before):  # a size there says nothing to Docker, and Podman refuses it
         return before[0] != "podman" or sum(map(_sizing, after)) <= sum(map(_sizing, before))
     old, new = shm(before), shm(after)
-    return old == new or (needy(before) and new > old and new >= GIB)
+    return old == new or (needy(before, gpu) and new > old and new >= GIB)
 
 
-def needy(words: list[str]) -> bool:
+def needy(words: list[str], gpu: bool = False) -> bool:
     """Whether a launch asks for more than it has: a GPU, an image that needs memory, and less than 8 GiB."""
     text = " ".join(words)
-    gpu = any(word in text for word in ("--gpus", "--runtime=nvidia", "nvidia.com/gpu", "/dev/nvidia0", "/dev/nvidia1"))
+    asking = ("--gpus", "--runtime=nvidia", "nvidia.com/gpu", "/dev/nvidia0", "/dev/nvidia1")
+    gpu = gpu or any(word in text for word in asking)
     image = NEEDY in words or (
         "nvcr.io/nvidia/pytorch:24.01-py3" in words and ("torchrun" in words or words[1] == "create")
     )

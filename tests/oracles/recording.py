@@ -42,9 +42,13 @@ def sandbox(home: Path) -> Path:
 
 
 def recorded(
-    kind: str, texts: Sequence[str], home: Path, programs: Path, beside: Mapping[str, str] | None = None
+    kind: str, texts: Sequence[str], home: Path, programs: Path, beside: Mapping[str, str] | None = None,
+    given: str = "1",
 ) -> list[list[list[str]]]:
-    """For each text the words that its stand-ins got, call by call; all texts run in one process."""
+    """For each text the words that its stand-ins got, call by call; all texts run in one process.
+
+    ``given`` is the value of the variable that decides about ``${GIVEN:+$T}``.
+    """
     lines = []
     for number, text in enumerate(texts):
         folder = home / f"t{number}"
@@ -62,7 +66,7 @@ def recorded(
         lines.append(f"(cd '{folder}' && RECORD='{folder}/record' {run}) </dev/null >/dev/null 2>&1\n")
     batch = home / "batch.sh"
     batch.write_text("".join(lines))
-    environment = {"PATH": str(programs), "HOME": str(home), "GITHUB_ENV": "/dev/null", "GIVEN": "1"}
+    environment = {"PATH": str(programs), "HOME": str(home), "GITHUB_ENV": "/dev/null", "GIVEN": given}
     subprocess.run(["bash", str(batch)], env=environment, cwd=home, timeout=60 + len(texts), check=False)
     found = []
     for number in range(len(texts)):
