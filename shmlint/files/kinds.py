@@ -222,12 +222,12 @@ _KINDS = (
     _Kind(
         "shell",
         named=_path(
-            r"[^/]*\.(?:sh|bash|ksh|zsh|sbatch|slurm)",
+            r"[^/]*\.(?:sh|bash|ksh|zsh|command|sbatch|slurm)",
             r"\.(?:bashrc|bash_aliases|bash_profile|zshrc|profile|envrc)",
         ),
         maybe=_path(r"[^/.]+", r"[^/]*\.(?:sub|job|pbs|lsf|qsub|sge)"),
         tells=is_shell,
-        words=_DOCKER,
+        words=(*_DOCKER, _RESOURCE),
     ),
     _Kind(
         "makefile",
@@ -245,7 +245,7 @@ _KINDS = (
         named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd|adoc|asciidoc|org|ipynb)"),
         maybe=_path(
             r"(?:readme|install|usage)(?:\.txt)?",
-            r"package\.json|pyproject\.toml|tox\.ini|procfile|earthfile|(?:[^/]*\.)?crontab",
+            r"package\.json|pyproject\.toml|tox\.ini|procfile|earthfile|vagrantfile|(?:[^/]*\.)?cron(?:tab)?",
             r"supervisord?[^/]*\.conf",
             r"\.vscode/tasks\.json",
         ),

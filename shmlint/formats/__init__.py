@@ -239,7 +239,20 @@ def read_all(
 
 def read_alone(kind: str, path: str, workspace: Workspace, settings: Settings) -> Reading:
     """A file of a kind in ``ALONE``, read again only where a file that it depends on has changed."""
-    return workspace.once(_READINGS[kind], path, lambda files: read(kind, [path], files, settings))
+    return workspace.once(_READINGS[kind], path, lambda files: _read_alone(kind, path, files, settings))
+
+
+def _read_alone(kind: str, path: str, workspace: Workspace, settings: Settings) -> Reading:
+    reading = read(kind, [path], workspace, settings)
+    if kind not in _WITH_HERE_DOCUMENTS or reading.problems or "<<" not in workspace.source(path).text:
+        return reading
+    from shmlint.formats.shell.here_documents import not_read
+
+    untold = tuple(not_read(workspace.source(path), reading))
+    return reading._replace(not_read=(*reading.not_read, *untold)) if untold else reading
+
+
+_WITH_HERE_DOCUMENTS = frozenset({"shell", "makefile", "taskfile", "jenkinsfile", "markdown", "ci"})
 
 
 def _portions(files: Mapping[str, Sequence[str]], workspace: Workspace) -> Iterator[_Portion]:

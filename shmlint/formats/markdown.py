@@ -136,7 +136,16 @@ def _read_block(block: Block, part: Part | None, source: Source, workspace: Work
     found = map(_with_ellipses, reading.launches)
     if block.language in _WINDOWS:
         found = map(partial(never_written_with, "'"), found)
-    return reading._replace(launches=tuple(found))
+    return reading._replace(launches=(*found, *_written_services(part.text, workspace)))
+
+
+def _written_services(text: ShellText, workspace: Workspace) -> Iterable[Launch]:
+    """The services of the Compose files that commands write."""
+    if "<<" not in text.text or "services:" not in text.text:
+        return ()
+    from shmlint.formats.shell.here_documents import services
+
+    return services(text, workspace)
 
 
 def _text(block: Block, source: Source) -> str:
@@ -405,7 +414,7 @@ _HOST_PROMPT = re.compile(
 )
 """`user@host:~$ `, `[root@host dir]# `, `(venv) $ `, `bash-5.1$ `."""
 _OTHER_PROMPT = re.compile(
-    rf"\s*(?:[\w.~/-]+ \$ +|PS[^>\n]{{0,80}}> ?|[A-Z]:\\[^>\n]{{0,80}}> ?|(?:[%❯➜>]|\$>) +){_COMMAND}"
+    rf"\s*(?:[\w.~/-]+ \$ +|PS[^>\n]{{0,80}}> ?|[A-Z]:\\[^>\n]{{0,80}}> ?|(?:[%❯➜]|>{{1,2}}|\$>) +){_COMMAND}"
 )
 _PLAIN_PROMPT = re.compile(rf"\s*\$(?: +(?=\S)|{_COMMAND})")
 _ROOT_PROMPT = re.compile(rf"\s*# {_COMMAND}")

@@ -166,6 +166,7 @@ def test_prompts(tmp_path: Path, text: str, expected: list[int]) -> None:
         "$",
         "% ",
         "> ",
+        ">> ",
         "❯ ",
         "➜ ",
         "user@host:~$ ",

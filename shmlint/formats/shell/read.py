@@ -49,13 +49,12 @@ def _read_script(source: Source, workspace: Workspace) -> Reading:
     reading = read_source(source, (part._replace(given=given) for part in script), workspace)
     written = written_in(source)
     launches = [with_expressions(launch, written) for launch in reading.launches]
-    if "services:" not in source.text:
-        return reading._replace(launches=tuple(launches))
-    from shmlint.formats.shell.here_documents import services
+    if "services:" in source.text:
+        from shmlint.formats.shell.here_documents import services
 
-    inside = joined(services(part.text, workspace) for part in script)
-    found = sorted((*launches, *inside.launches), key=lambda launch: launch.span.start)
-    return reading._replace(launches=tuple(found), not_read=(*reading.not_read, *inside.not_read))
+        launches += [service for part in script for service in services(part.text, workspace)]
+        launches.sort(key=lambda launch: launch.span.start)
+    return reading._replace(launches=tuple(launches))
 
 
 def read_parts(paths: Sequence[str], workspace: Workspace, parts_of: Parts) -> Reading:

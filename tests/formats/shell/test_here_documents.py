@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shmlint.api import lint
 from tests.project import fixed, run
 from tests.table import table
 
@@ -62,3 +63,53 @@ def test_what_the_shell_changes_is_told(tmp_path: Path, value: str) -> None:
 def test_other_here_documents_hold_no_services(tmp_path: Path, text: str) -> None:
     started = run(tmp_path, {"up.sh": text})
     assert ([*started.launches], [*started.findings]) == ([], [])
+
+
+MANIFEST = """apiVersion: v1
+kind: Pod
+spec:
+  containers:
+  - image: nvcr.io/nvidia/pytorch:24.01-py3
+    resources: {limits: {nvidia.com/gpu: 8}}
+"""
+STEP = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n    - run: |\n"
+
+
+@table(
+    ("path", "before"),
+    [
+        ("up.sh", ""), ("README.md", "```bash\n"), (".github/workflows/a.yml", STEP), ("Jenkinsfile", "sh '''\n"),
+        ("Taskfile.yml", "version: 3\ntasks:\n  a:\n    cmds:\n    - |\n"),
+    ],
+)  # fmt: skip
+@table("start", ["kubectl apply -f - <<EOF", "cat <<'EOF' | kubectl apply -f -", "tee a.yml <<-\\EOF"])
+def test_a_manifest_in_a_here_document_is_told(tmp_path: Path, path: str, before: str, start: str) -> None:
+    text = f"docker ps\n{start}\n{MANIFEST}EOF\n"
+    indented = "".join(f"        {line}\n" for line in text.splitlines()) if path.endswith(".yml") else text
+    started = run(tmp_path, {path: before + indented})
+    told = [(place.span.line, place.because) for place in started.not_read]
+    line = before.count("\n") + 8
+    assert told == [(line, "Kubernetes manifests in here-documents are not read")]
+    assert list(run(tmp_path, {path: (before + indented).replace("gpu: 8", "cpu: 8")}).not_read) == []
+
+
+def test_a_script_that_names_no_engine_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "up.sh").write_text(f"kubectl apply -f - <<EOF\n{MANIFEST}EOF\n")
+    assert [place.line for place in lint([tmp_path], root=tmp_path).not_read] == [7]
+
+
+@table("command", ["cat > compose.yaml <<'EOF'", "docker compose -f - up -d <<EOF"])
+def test_a_compose_file_that_a_document_writes_is_read_and_mended(tmp_path: Path, command: str) -> None:
+    text = f"# A\n\n```bash\n{command}\n{SERVICE.format('t.py')}EOF\ndocker compose up -d\n```\n"
+    started = run(tmp_path, {"README.md": text})
+    assert [(launch.name, launch.span.line) for launch in started.launches] == [("a", 6)]
+    after = text.replace("    gpus: all\n", "    gpus: all\n    shm_size: 8gb\n")
+    assert fixed(tmp_path, {"README.md": text}) == {"README.md": after}
+
+
+def test_a_compose_file_in_a_workflow_is_told(tmp_path: Path) -> None:
+    text = f"cat > compose.yaml <<'EOF'\n{SERVICE.format('t.py')}EOF\ndocker compose up -d\n"
+    indented = "".join(f"        {line}\n" for line in text.splitlines())
+    started = run(tmp_path, {".github/workflows/a.yml": STEP + indented})
+    told = [(place.span.line, place.because) for place in started.not_read]
+    assert told == [(11, "Compose files in here-documents are not read in such a file")]
