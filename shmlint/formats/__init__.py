@@ -246,7 +246,7 @@ def _read_alone(kind: str, path: str, workspace: Workspace, settings: Settings) 
     reading = read(kind, [path], workspace, settings)
     if kind not in _WITH_HERE_DOCUMENTS or reading.problems or "<<" not in workspace.source(path).text:
         return reading
-    from shmlint.formats.shell.here_documents import not_read
+    from shmlint.formats.here_documents import not_read
 
     untold = tuple(not_read(workspace.source(path), reading))
     return reading._replace(not_read=(*reading.not_read, *untold)) if untold else reading
