@@ -26,7 +26,7 @@ from shmlint.workloads.mechanisms import (
     batches_at_once,
     share_term,
 )
-from shmlint.workloads.program import Entry, Findings, Program, Ran
+from shmlint.workloads.program import Entry, Findings, Program, Ran, named
 from shmlint.workloads.python_program import read_program
 from shmlint.workloads.python_reading import Call, Reading
 from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
@@ -76,13 +76,13 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         readings.append((entry, reading))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         found, fits = _of_calls(entry, reading, ranks, as_set_by_code(launch, reading.variables))
-        mechanisms, small = mechanisms + found, small or fits
+        found += _connected(entry, reading, ranks, launch) if reading.collective is not None else []
+        mechanisms, small = mechanisms + (_shown(entry, found) if entries else found), small or fits
         segments += _small_segments(reading.calls, _room(launch))
         joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
         idle, sockets = idle and not reading.calls and not joined, sockets and reading.sockets and not joined
         if joined and not collectives(launch) and gpu_count(launch) != 1:
             stops.append(Step("how its ranks exchange data on this accelerator is not known"))
-        mechanisms += _connected(entry, reading, ranks, launch) if reading.collective is not None else ()
         mechanisms += launched if _may_join(reading) else ()
         stops += reading.stops
         environment += reading.environment
@@ -186,6 +186,14 @@ def _connected(entry: Entry, reading: Reading, ranks: int | None, launch: Launch
         return []
     told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)
     return [(nccl(ranks, (told,)), entry.certain and not entry.guessed)]
+
+
+def _shown(entry: Entry, found: _Counted) -> _Counted:
+    """What a program fills that a page runs: the launch does not name it, so the page's place is told."""
+    if entry.span is None:
+        return found
+    told = Evidence(f"runs {named(entry.path)}", entry.span)
+    return [(mechanism._replace(evidence=(*mechanism.evidence, told)), sure) for mechanism, sure in found]
 
 
 def _may_join(reading: Reading) -> bool:

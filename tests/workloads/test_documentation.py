@@ -249,6 +249,13 @@ def test_what_documentation_runs_behind_the_script_of_a_shell_counts(tmp_path: P
     assert need(tmp_path, {"README.md": page, "shell.sh": script, "train.py": LOADER}).verdict == "needed"
 
 
+def test_the_line_of_a_page_that_runs_a_program_is_told(tmp_path: Path) -> None:
+    page = f"```bash\n{SHELL} bash\n```\n\n```bash\npython train.py\n```\n"
+    mechanism = need(tmp_path, {"README.md": page, "train.py": LOADER}).mechanisms[0]
+    told = [(e.text, e.span.path, e.span.line) for e in mechanism.evidence if e.span]
+    assert told[-1] == ("runs train.py", "README.md", 6)
+
+
 ENTERED = "horovodrun -np 4 python fit.py --config small.json"
 
 
