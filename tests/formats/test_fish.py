@@ -108,6 +108,8 @@ def test_no_launches(tmp_path: Path, text: str) -> None:
         (f"set o --gpus all\ndocker run $o {TRAIN}\n", f"set o --gpus all\ndocker run --shm-size=8g $o {TRAIN}\n"),
         (f"set s 64m\n{RUN} --shm-size=$s {TRAIN}\n", f"set s 8g\n{RUN} --shm-size=$s {TRAIN}\n"),
         (f"set -x s 64m\n{RUN} --shm-size=$s {TRAIN}\n./x\n", f"set -x s 64m\n{RUN} --shm-size=8g {TRAIN}\n./x\n"),
+        (f"begin; {RUN} {TRAIN}; end\n", f"begin; {RUN} --shm-size=8g {TRAIN}; end\n"),
+        (f"function f; {RUN} {TRAIN}; end\n", f"function f; {RUN} --shm-size=8g {TRAIN}; end\n"),
         (f"if true\n  {RUN} \\\n    {TRAIN}\nend\n", f"if true\n  {RUN} --shm-size=8g \\\n    {TRAIN}\nend\n"),
     ],
 )

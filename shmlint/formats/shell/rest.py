@@ -149,8 +149,8 @@ def _others(found: Iterable[Command], functions: frozenset[str]) -> Iterator[tup
 def _arguments(part: Part, functions: frozenset[str]) -> list[int]:
     """How many words the calls of functions in a part have."""
     tree = Tree(part.text)
-    calls = (node for node in tree.nodes if node.type == "command" and tree.raw(node).split(None, 1)[0] in functions)
-    return [node.named_child_count for node in calls]
+    named = ((node, tree.raw(node).split(None, 1)) for node in tree.nodes if node.type == "command")
+    return [node.named_child_count for node, words in named if words and words[0] in functions]  # one may be empty
 
 
 def _changed(before: Iterable[Sharing], after: Iterable[Sharing]) -> frozenset[str]:
