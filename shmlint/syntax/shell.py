@@ -155,9 +155,12 @@ def here_documents(text: ShellText) -> Iterator[tuple[int, int, bool]]:
 
 
 def _tree(text: ShellText) -> Tree:
-    return Tree(repaired(one_heredoc(_with_backslashes(_without_comments(_with_whole_words(text)))))[0])
+    for mended in (_with_whole_words, _without_escapes, _without_comments, _with_backslashes):
+        text = mended(text)
+    return Tree(repaired(one_heredoc(text))[0])
 
 
+_QUOTES = frozenset("'\"\\")
 _PRINTING = TALKERS - {"alias", "trap"}
 _QUOTING = str.maketrans("", "", "'\"\\\n\r")
 _NAMES_ENGINE = (*ENGINES, "container", "oci", "--gpus", OPEN, OPEN_BRACE)
@@ -243,7 +246,11 @@ _CUT = re.compile(r"\\\n(?<=[\"']\\\n)(?=[\"'])")
 
 def _with_whole_words(text: ShellText) -> ShellText:
     """A text without the line ends inside of words, ``"a"\\⏎"b"``, at which the grammar ends them."""
-    cuts = [found.span() for found in _CUT.finditer(text.text)] if "\\\n" in text.text else []
+    return _without(text, [found.span() for found in _CUT.finditer(text.text)] if "\\\n" in text.text else [])
+
+
+def _without(text: ShellText, cuts: Sequence[tuple[int, int]]) -> ShellText:
+    """A text without some of its characters."""
     if not cuts:
         return text
     kept = [range(a, b) for (_, a), (b, _) in pairwise([(0, 0), *cuts, (len(text.text), 0)])]
@@ -252,6 +259,26 @@ def _with_whole_words(text: ShellText) -> ShellText:
         text="".join(text.text[part.start : part.stop] for part in kept),
         offsets=[text.offsets[i] for part in kept for i in part], used_at=used_at,
     )  # fmt: skip
+
+
+_OLD_SUBSTITUTION = re.compile(r"(?s)`(?:[^`\\]|\\.)*+`")
+_ESCAPED = re.compile(r"\\[\"\\$`]")
+
+
+def _without_escapes(text: ShellText) -> ShellText:
+    """A text without the backslashes that the shell takes away inside of `` "`…`" ``: there ``\\"`` is ``"``."""
+    if "`" not in text.text or '\\"' not in text.text:
+        return text
+    found = _OLD_SUBSTITUTION.finditer(text.text)
+    inside = [place for place in found if _in_string(text.text, place.start())]
+    cuts = [escaped.start() for place in inside for escaped in _ESCAPED.finditer(text.text, *place.span())]
+    return _without(text, [(cut, cut + 1) for cut in cuts])
+
+
+def _in_string(text: str, at: int) -> bool:
+    """Whether a character stands between double quotation marks, as far as its line tells."""
+    before = text[text.rfind("\n", 0, at) + 1 : at].replace('\\"', "")
+    return before.count('"') % 2 == 1 and before.count("'") % 2 == 0
 
 
 _CONTINUED = re.compile(r"[^`\n]*\S[ \t]+`\r?")
@@ -754,7 +781,8 @@ class _CommandReader:
         if escapes:  # the shell around has put in values before the one inside sets any
             written = whole.text[start:end]
             set_inside = set(_SETS.findall(text))
-            inside.doubtful |= set(_NAMED.findall(written)) & set_inside
+            named = set(_NAMED.findall(written))
+            inside.doubtful |= (named & set_inside) | {name for name in named if self._holds_quotes(name, node)}
             inside.doubtful |= set() if own else set(_HIDDEN.findall(written)) - set_inside - self._exported_at(node)
         elif not own:
             inside.for_another_shell(self._exported_at(node))
@@ -763,6 +791,11 @@ class _CommandReader:
         given = self.tree.raw(command)[: max(node.start_byte - command.start_byte, 0)] if command is not None else ""
         inside.doubtful |= set(_SETS.findall(given)) - {name for name, _ in self.tree.set_for(command or node)}
         yield from reader.read()
+
+    def _holds_quotes(self, name: str, node: Node) -> bool:
+        """Whether the value of a variable has quotation marks: a shell that reads it in its text takes them away."""
+        held = self.variables.value(name, self.tree.at(node), self.tree.function_of(node))
+        return isinstance(held, Buffer) and not _QUOTES.isdisjoint(held.chars)
 
     def _heredoc(self, node: Node) -> Iterator[Command]:
         """A here-document that a shell is given is a script of its own."""

@@ -39,6 +39,8 @@ SCRIPTS = (
     ('O="--gpus device=0,1"\neval docker run $O i', 'O="--gpus \\\\\\"device=0,1\\\\\\""\neval docker run $O i'),
     ("ssh h docker run --gpus device=0,1 i", r"ssh h docker run --gpus \\\"device=0,1\\\" i"),
     ('bash -c "docker run --gpus device=0,1 i"', 'bash -c "docker run --gpus \\\\\\"device=0,1\\\\\\" i"'),
+    ('C="`docker run -d --gpus device=0,1 i`"', 'C="`docker run -d --gpus \\\\\\"device=0,1\\\\\\" i`"'),
+    ("C=`docker run -d --gpus device=0,1 i`", "C=`docker run -d --gpus '\"device=0,1\"' i`"),
     ("sh -c 'docker run --gpus \"device=0,1\" i'", "sh -c 'docker run --gpus \"\\\"device=0,1\\\"\" i'"),
     ("docker run --gpus device=0,1,capabilities=gpu i", "docker run --gpus '\"device=0,1\",capabilities=gpu' i"),
     ('docker run --gpus "driver=nvidia,device=0,1" i', "docker run --gpus 'driver=nvidia,\"device=0,1\"' i"),
@@ -48,6 +50,12 @@ SCRIPTS = (
 @pytest.mark.parametrize(("before", "after"), SCRIPTS)
 def test_the_quotation_marks_reach_docker(before: str, after: str) -> None:
     assert fixed("shell", "x.sh", before + "\n") == after + "\n"
+
+
+def test_a_list_that_two_shells_read_stays() -> None:
+    """The inner shell takes away the marks that the outer one needs."""
+    text = 'G=device=0,1\ndocker run --gpus $G --shm-size=8g i\nbash -c "docker run --gpus $G --shm-size=8g i"\n'
+    assert fixed("shell", "x.sh", text) == text
 
 
 @pytest.mark.parametrize("value", ["device=0,all", "device=0,count=2", "device=all,1", "device=0,1,2,count=3"])
