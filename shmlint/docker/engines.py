@@ -171,6 +171,10 @@ _BINARY_VARIABLE = (
 )
 
 
+OF_RUN = frozenset({"--gpus", "--ipc", "--shm-size"})
+"""Options of ``run`` that take a value; before it Docker refuses them."""
+
+
 def find_docker(words: Sequence[Word]) -> DockerCommand | None:
     """The container start in the words of one command, None where it is something else."""
     assignments: list[Word] = []
@@ -342,7 +346,7 @@ def _after_binary(
         if text.startswith("-"):
             if text in _GLOBAL_STOPS:
                 return None
-            at += 2 if text in with_value else 1
+            at += 2 if text in with_value or text in OF_RUN else 1
         elif words[at].unknown and not re.match(r"\w", text):
             at += 1
         else:

@@ -362,6 +362,8 @@ class _OptionReader:
         # Left over in pflag for `go test`: options that begin so are passed over.
         if cluster.startswith("test."):
             return
+        if re.fullmatch(r"ipc(?:=.*)?", cluster):
+            raise self._unknown_option(word, f"`{word.text}` is -i and -p, whose value is refused")
         while cluster:
             flag = self._lookup(f"-{cluster[0]}")
             if flag is None:

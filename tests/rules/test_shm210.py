@@ -180,6 +180,10 @@ COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
                   ["`--shmsize` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
     "short": (f"docker run --shm 8g {IMAGE}",
               ["`--shm` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
+    "before run": (f"docker --shm-size=8g run --gpus all {IMAGE} tool",
+                   ["`--shm-size` before the command `run` is an unknown flag, and Docker refuses it"], None),
+    "two words before run": (f"docker --shm-size 8g run --gpus all {IMAGE} tool",
+                   ["`--shm-size` before the command `run` is an unknown flag, and Docker refuses it"], None),
     "another's": (f"docker run --shmop 8g {IMAGE} --shm 8g", [], None),
 }  # fmt: skip
 

@@ -25,7 +25,10 @@ def misspelt(run: RunCommand) -> Iterator[Misplaced]:
         yield Misplaced(size.word.span, message, tuple(join_by_sign(size)), _value((given,)), (), given.text, advice)
     name = word.text.partition("=")[0] if word is not None else ""
     bare = name.lstrip("-").replace("-", "").replace("_", "")
-    if word is not None and word.span is not None and bare in ("shm", "shmsize"):
+    if word is not None and word.span is not None and name == OPTION:
+        message = f"`{name}` before the command `run` is an unknown flag, and Docker refuses it"
+        yield Misplaced(word.span, message, at=name, advice=f"write {OPTION} behind `run`")
+    elif word is not None and word.span is not None and bare in ("shm", "shmsize"):
         message = f"`{name}` is an unknown flag, and Docker refuses the command; the option is `{OPTION}`"
         yield Misplaced(word.span, message, at=name, advice=f"write {OPTION}")
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.docker.alternatives import opened
-from shmlint.docker.engines import DockerCommand, engines_of, find_docker, is_wrapped
+from shmlint.docker.engines import OF_RUN, DockerCommand, engines_of, find_docker, is_wrapped
 from shmlint.docker.images import is_reference
 from shmlint.docker.run_options import RunCommand, can_be_reference, is_one_word, read_run
 from shmlint.docker.run_values import (
@@ -50,7 +50,7 @@ def read_launch(command: Command) -> Launch | None:
 
 def _launch_by(command: Command, docker: DockerCommand) -> Launch | None:
     words = _with_read(command.words, docker.start)
-    run = read_run(words, docker.engine, docker.verb)
+    run = _with_refused(read_run(words, docker.engine, docker.verb), command.words, docker)
     if run.image is None and not run.unknown:
         return None
     no_image = run.image if run.image is not None and not _can_be_image(run.image) else None
@@ -79,6 +79,16 @@ def _launch_by(command: Command, docker: DockerCommand) -> Launch | None:
         because = "the word where its image belongs is not an image name"
         launch = launch._replace(undecided=Unknown("arguments", because, " ".join(no_image.text.split())[:80]))
     return with_misspelt(launch, run)
+
+
+def _with_refused(run: RunCommand, words: Sequence[Word], docker: DockerCommand) -> RunCommand:
+    """A command that is not known where options of ``run`` stand before it: Docker refuses them there."""
+    before = words[docker.binary + 1 : docker.start - 1] if docker.engine == "docker" else ()
+    refused = next((word for word in before if word.text.partition("=")[0] in OF_RUN), None)
+    if refused is None or run.unknown is not None:
+        return run
+    because = f"`{refused.text}` before `{docker.verb}` is an unknown flag"
+    return run._replace(unknown=Unknown("option", because, refused.text), unknown_option=refused)
 
 
 def _lone_dollar(words: Sequence[Word], image: Word | None) -> Word | None:
