@@ -76,7 +76,7 @@ class Proof(NamedTuple):
     left: Collection[Identity]
     """The findings about launches that are there afterwards."""
     uncovered: tuple[Finding, ...] = ()
-    """Findings of the repaired launches, as severe as those that are gone, that were not there before."""
+    """Findings of the repaired launches that were not there before, but for notes in place of something more severe."""
 
 
 Edits = Mapping[str, Sequence[Edit]]
@@ -467,7 +467,7 @@ def _findings(attempt: Attempt) -> Proof | Refusal:
         level = levels.get(now_at[id(finding.launch)]) if finding.launch is not None else None
         if level is None:
             return Refusal("new-finding", frozenset((finding.span.path,)), finding=finding)
-        if SEVERITIES.index(finding.severity) >= level:
+        if finding.severity != "note" or SEVERITIES.index("note") >= level:
             uncovered.append(finding)
     return Proof(after, attempt.after.texts, becoming, left.keys(), tuple(uncovered))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shmlint.docker.sizes import rounded, spell_docker, spell_quantity
 from shmlint.model.finding import SEVERITIES, Fix, SetSize, Severity
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Launch, deciding_mount
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need, Verdict
 from shmlint.model.settings import Settings
 
@@ -80,6 +80,18 @@ def give(launch: Launch, size: int, *, severity: Severity, verdict: Verdict) -> 
         return Fix(SetSize(size), safe=verdict != "unknown" or severity != "note"), by_hand(launch, size)
     advice = "raise the memory limit, which includes /dev/shm, above this size, and set"
     return None, f"{advice} {launch.words.shm_option} to {spelt(launch, size)}"
+
+
+def in_the_way(launch: Launch, size: int) -> str:
+    """What to do by hand where a size, once it is valid, would have no effect or be above the memory limit."""
+    if not launch.gpu.requested or (launch.ipc is not None and launch.ipc.known == "host"):
+        return ""
+    mount = deciding_mount(launch)
+    if mount is not None:
+        return f"delete the mount on {mount.target}, which takes effect, and write {spelt(launch, size)}"
+    if not fits(launch, size):
+        return f"raise the memory limit, which includes /dev/shm, above {spelt(launch, size)}, and write that"
+    return ""
 
 
 def stated(launch: Launch, need: Need, settings: Settings) -> int:

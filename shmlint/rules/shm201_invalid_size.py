@@ -10,7 +10,7 @@ from shmlint.model.finding import Finding, Fix, Reason, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.advice import advised
+from shmlint.rules.advice import advised, in_the_way
 
 RULE = Rule("SHM201", "invalid-size", "error", as_written=True)
 
@@ -23,8 +23,11 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     advice = "write a size that Docker accepts, like 8gb" if launch.shm.private else ""
     if re.search(_MORE_OPTIONS, launch.shm.text):
         advice = "write the options as words of their own, not between quotation marks"
+    elif not advice and launch.kind == "docker-run" and not launch.shm.text.strip():
+        advice = f"write a size after {launch.words.shm_option}=, without a blank"  # it may be the next word
     elif not advice and not launch.rewriter.set_shm_size(meant):
         advice = f"write a size after {launch.words.shm_option}, like 8g"
+    advice = advice or in_the_way(launch, meant)
     shown = " comes from an env file and" if launch.shm.private else f" `{launch.shm.text}`" if launch.shm.text else ""
     yield Finding(
         RULE.id,
@@ -50,7 +53,7 @@ _MEANT = r"([\d.]+)(?:([kmgt])(?:i?bs?|i|i?bytes?|i[gb]s?|[ie][gl]o?(?:a?bytes?|
 
 def meant_size(text: str) -> int | None:
     """The size in bytes that an invalid text obviously means: ``8Gi``, ``8  gb``, ``8,5g``, ``8 GB ``."""
-    squeezed = "".join(text.split()).replace(",", ".").lower()
+    squeezed = "".join(text.split()).rstrip(",;").replace(",", ".").lower()
     found = re.fullmatch(_MEANT, squeezed)
     squeezed = f"{found[1]}{found[2] or 'b'}" if found is not None else squeezed
     try:

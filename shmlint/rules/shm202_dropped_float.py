@@ -9,7 +9,7 @@ from shmlint.model.finding import Finding, Fix, Reason, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.advice import advised
+from shmlint.rules.advice import advised, in_the_way
 
 RULE = Rule("SHM202", "dropped-float", "error", as_written=True)
 
@@ -28,6 +28,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if meant < MEGABYTE or meant >= 2**63:
         meant = advised(launch, context.need(launch), context.settings)
     meant = -(-meant // MEGABYTE) * MEGABYTE
+    advice = in_the_way(launch, meant)
     yield Finding(
         RULE.id,
         RULE.severity,
@@ -36,7 +37,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         f"/dev/shm stays at {human(context.settings.default_shm_size)}",
         launch,
         why=(Reason("Compose accepts a whole number, or a string with a unit like `8gb`", source=SOURCE),),
-        fix=Fix(SetSize(meant)),
+        fix=None if advice else Fix(SetSize(meant)),
+        advice=advice,
         about=launch.words.launch,
         facts=(launch.shm.text, context.settings.default_shm_size),
     )

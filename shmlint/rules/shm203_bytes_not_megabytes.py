@@ -9,7 +9,7 @@ from shmlint.model.finding import Finding, Fix, Reason, SetSize
 from shmlint.model.launch import Launch
 from shmlint.model.rule import Rule
 from shmlint.rules import Context
-from shmlint.rules.advice import advised
+from shmlint.rules.advice import advised, in_the_way
 
 RULE = Rule("SHM203", "bytes-not-megabytes", "error", as_written=True)
 
@@ -30,6 +30,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     least = need.floor if launch.gpu.requested and need.verdict != "not-needed" else 64 * MEGABYTE
     if not least <= meant <= MOST:
         meant = advised(launch, need, context.settings)
+    advice = "write the unit, like 512mb" if launch.shm.private else in_the_way(launch, meant)
     pages = -(-size.bytes // PAGE) * PAGE
     yield Finding(
         RULE.id,
@@ -40,8 +41,8 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         + f" counts bytes: /dev/shm is {'less than 1 MiB' if launch.shm.private else human(pages)}",
         launch,
         why=(Reason("a number without a unit is in bytes, rounded up to whole pages of 4 KiB"),),
-        fix=None if launch.shm.private else Fix(SetSize(meant)),
-        advice="write the unit, like 512mb" if launch.shm.private else "",
+        fix=None if advice else Fix(SetSize(meant)),
+        advice=advice,
         about=launch.words.launch,
         facts=(launch.shm.private or launch.shm.text, launch.shm.private or pages),
     )

@@ -40,6 +40,7 @@ REPAIRS: dict[str, tuple[str, str]] = {
     "kubernetes": ("8Gi", "8gb"),
     "megabytes": ("512Mi", "512mb"),
     "comma": ('"8,5g"', '"8704mb"'),
+    "comma behind it": ("16g,", "16gb"),
     "blanks": ("'8  gb'", "'8gb'"),
     "word": ("lots", "1gb"),
     "in full": ("16gigs", "16gb"),
@@ -109,3 +110,24 @@ def test_a_size_that_does_not_fit_is_refused_by_the_engine(tmp_path: Path) -> No
     assert (found.rule, found.severity) == ("SHM201", "error") and "it is too large" in found.message
     files = {"x.sh": "docker run --gpus all --shm-size=9000000000g --shm-size=8g foo\n"}
     assert [f.rule for f in findings(tmp_path, files)] == []
+
+
+@table(
+    ("more", "advice"),
+    [
+        ("volumes: ['/dev/shm:/dev/shm']", "delete the mount on /dev/shm, which takes effect, and write 16g"),
+        ("mem_limit: 8g", "raise the memory limit, which includes /dev/shm, above 16g, and write that"),
+        ("init: true", None),
+    ],
+)
+def test_a_size_that_would_have_no_effect_is_not_written(tmp_path: Path, more: str, advice: str | None) -> None:
+    text = f"services:\n  a:\n    image: {NGC}\n    gpus: all\n    shm_size: 16Gi\n    {more}\n"
+    found = [one for one in findings(tmp_path, text) if one.rule == "SHM201"]
+    assert [(one.fix is None, one.advice) for one in found] == [(advice is not None, advice or "")]
+    assert bool(fixed(tmp_path, text)) == (advice is None)
+
+
+def test_an_empty_size_before_a_blank_stays(tmp_path: Path) -> None:
+    line = f"docker run --shm-size= 8g --gpus all {NGC}\n"
+    other = f"docker run --gpus {NGC} torchrun --nproc_per_node=8 t.py\n"
+    assert fixed(tmp_path, {"x.sh": line + other})["x.sh"].startswith(line)
