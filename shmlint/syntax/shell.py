@@ -78,6 +78,8 @@ _TAKES_COMMAND = re.compile(r"-*(?:[\w-]+-)?(?:command|cmd|exec|wrap|script|run)
 _NAMED = re.compile(r"(?<!\\)\$\{?(\w+)")
 _STOOD_FOR_VARIABLE = re.compile(rf"\${OPEN_BRACE}(\w+){CLOSE_BRACE}")
 _SETS = re.compile(r"(?:^|[\s;&|(])([A-Za-z_]\w*)\+?=")
+_GIVEN = re.compile(r"(?<!\S)([A-Za-z_]\w*)=([\w./:@+-]*)(?=\s)")
+"""A variable with a plain value in front of a command."""
 _HIDDEN = re.compile(r"\\\$\{?(\w+)")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*\+?=")
 _INPUTS = frozenset({"heredoc_redirect", "herestring_redirect", "file_redirect"})
@@ -755,11 +757,12 @@ class _CommandReader:
         return name in ("eval", "trap") or name in self.defined
 
     def _nested(
-        self, node: Node, start: int, end: int, *, escapes: str = "", at: int | None = None
+        self, node: Node, start: int, end: int, *, escapes: str = "", at: int | None = None, given: str = ""
     ) -> Iterator[Command]:
         """Commands in a part of the text, in which a backslash hides the characters ``escapes``.
 
-        ``at`` is the place at which they run, where that is another.
+        ``at`` is the place at which they run, where that is another. ``given`` are the words of the program that reads
+        them, where these are not around them; variables may be among them.
         """
         whole = self.tree.text
         text, offsets, used_at = whole.text[start:end], whole.offsets[start:end], whole.used_at[start:end]
@@ -788,9 +791,19 @@ class _CommandReader:
             inside.for_another_shell(self._exported_at(node))
         for name, value in self.tree.set_for(command) if command is not None and not escapes else ():
             inside.note(name, Assignment(self.tree.at(node), partial(self.words.assigned, value)))
-        given = self.tree.raw(command)[: max(node.start_byte - command.start_byte, 0)] if command is not None else ""
+        given += self.tree.raw(command)[: max(node.start_byte - command.start_byte, 0)] if command is not None else ""
         inside.doubtful |= set(_SETS.findall(given)) - {name for name, _ in self.tree.set_for(command or node)}
+        if not escapes and '"' not in given and "'" not in given:
+            self._note_given(inside, given, self.tree.at(node))
         yield from reader.read()
+
+    def _note_given(self, inside: Variables, given: str, at: int) -> None:
+        """The variables that a program gets which reads a text: ``sudo NAME=value bash -s``."""
+        for name, value in _GIVEN.findall(given):
+            buffer = Buffer()
+            buffer.add(value)
+            inside.doubtful.discard(name)
+            inside.note(name, Assignment(at, partial(_same, buffer)))
 
     def _holds_quotes(self, name: str, node: Node) -> bool:
         """Whether the value of a variable has quotation marks: a shell that reads it in its text takes them away."""
@@ -822,7 +835,9 @@ class _CommandReader:
                 return
         opening = next((self.tree.raw(c) for c in redirect.children if c.type == "heredoc_start"), "")
         escapes = "" if QUOTED_MARK.search(opening) else "$`\\"
-        yield from self._nested(node, self.tree.char(node.start_byte), self.tree.char(node.end_byte), escapes=escapes)
+        given = " ".join(map(self.tree.raw, readers))
+        start, end = self.tree.char(node.start_byte), self.tree.char(node.end_byte)
+        yield from self._nested(node, start, end, escapes=escapes, given=given)
 
     def _herestring(self, node: Node) -> Iterator[Command]:
         """A text that a shell is given by ``<<<`` is a script of its own."""
@@ -832,7 +847,13 @@ class _CommandReader:
         runs = not RUNNERS.isdisjoint(names_in(self.tree, command))
         if runs and given[0].type in ("string", "raw_string"):
             start, end = self.tree.char(given[0].start_byte) + 1, self.tree.char(given[0].end_byte) - 1
-            yield from self._nested(given[0], start, end, escapes='$`"\\' if given[0].type == "string" else "")
+            escapes = '$`"\\' if given[0].type == "string" else ""
+            before = self.tree.raw(command)[: max(node.start_byte - command.start_byte, 0)]
+            yield from self._nested(given[0], start, end, escapes=escapes, given=before)
+
+
+def _same(buffer: Buffer) -> Buffer:
+    return buffer
 
 
 _TEXT = r"\$\([ \t]*cat[ \t]*<<-?[ \t]*\\?[\"']?\w+[\"']?[ \t]*\n\s*"

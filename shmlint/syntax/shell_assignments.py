@@ -73,6 +73,10 @@ _SETS = re.compile(r"(?:^[\"']?|[;&|\n]\s*|\bexport\s+)[A-Za-z_]\w*\+?=")
 """An assignment in a text that is evaluated."""
 
 
+_SETS_BY_NAME = re.compile(r"(?:^[\"']?|[;&|\n]\s*|\bexport\s+)\w*\$(?:\w+|\{[^{}\s]*\})[\"']?\w*\+?=")
+"""An assignment there to a variable whose name another one holds: ``eval "$name=8g"``."""
+
+
 class AssignmentReader:
     """Notes on the variables of ``words`` what nodes do to them."""
 
@@ -384,6 +388,9 @@ class AssignmentReader:
     def _evaluation(self, node: Node, parts: Sequence[Node]) -> None:
         """``eval`` sets what its text assigns; where that is not known, anything."""
         raw = " ".join(map(self.tree.raw, parts))
+        if _SETS_BY_NAME.search(raw) is not None:
+            self._anything(node)
+            return
         first = re.match(r"\"?\$\{?(\w+)\}?(?![\w}])", raw)
         if first is not None and first[1] in self.variables.made and _SETS.search(raw) is None:
             values = [made.value() for made in self.variables.made[first[1]]]

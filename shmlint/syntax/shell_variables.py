@@ -298,6 +298,8 @@ class Variables:
         """Whether anything in the text sets a variable before a place."""
         if is_argument(name):
             return function is not None or self.own_arguments or name in self.made or self._resets_arguments(at)
+        if name in self.doubtful:
+            return True
         calls = self.calls_of(function) if function is not None and name in self.set_for_calls else ()
         if any(set_ == name for call in calls for set_, _ in call.sets):
             return True

@@ -80,6 +80,8 @@ def test_variables_are_followed(before: str, use: str, expected: str) -> None:
             'printf -v "$1" %s x', 'printf -v"$1" %s x', 'printf -v "A" %s "$x" y', 'mapfile -t "$1"', 'mapfile -t "A"',
             'read -r "$1"', 'read -p "Which? " "A"', 'read -rp "$ask" A', 'read -ra "${1}"', 'getopts ab: "$1"',
             'declare -g "$1=c"', 'declare "A=$c"', "export 'A=c'", 'readonly "$n"=c', 'eval "$1=c"', 'eval "A=c"',
+            'n=A; eval "$n=c"', 'n=A; eval $n=c', "n=A; eval \"${n}='c'\"", 'n=A; eval "$n"=c', 'n=a; eval "${n^^}=\\$1"',
+            'n=A; eval "$n+=c"', 'for n in A; do eval "export $n=c"; done',
             'eval "B=c; A=d"', 'eval "B=c A=d"', "eval B=c A=d", 'eval "B=c $1"',
             'unset "$1"', 'unset "A"', 'wait -n -p A', 'wait -p "$1"', "((A = 8))",
             "((B++, A *= 2))", "(($1 = 8))", ": $((A = 8))", "let A=8", 'let "$1 = 8"', "let A++",

@@ -154,7 +154,7 @@ def test_elements_of_a_loop_are_not_known() -> None:
         ("S=1g\neval 'docker run -m ${S:-2g} a'\n", ["-m 1g a"]),
         ("S=1g\necho 'docker run -m ${S:-2g} a' | sh\n", ["-m 2g a"]),
         ("S=1g\necho \"docker run -m ${S:-2g} a\" | sh\n", ["-m 1g a"]),
-        ("S=1g\nenv S=2g sh -c 'docker run -m $S a'\n", ["-m $S?* a"]),
+        ("S=1g\nenv S=2g sh -c 'docker run -m $S a'\n", ["-m 2g a"]),
         ("S=1g\nbash <<E\ndocker run -m ${S:-3g} -m \\${S:-2g} a\nE\n", ["-m ${S:-3g}?* -m ${S:-2g}?* a"]),
         ("C='docker run'\neval \"$C -m 1g a\"\ndocker run -m ${C:-1g} b\n", ["-m 1g a", "-m docker run b"]),
         # Both the shell around a text and the one inside may put in the value.
@@ -204,6 +204,12 @@ def test_elements_of_a_loop_are_not_known() -> None:
         ('docker run "${1:-a}"\n', ["a"]),
         ("bash -c 'docker run \"${1:-a}\"' _ b\n", ["${1:-a}?"]),
         ("bash -s b <<'EOF'\ndocker run \"${1:-a}\"\nEOF\n", ["${1:-a}?"]),
+        # What reads a text gets the variables in front of it.
+        ("S=1g bash <<'E'\ndocker run -m ${S:-2g} a\nE\n", ["-m 1g a"]),
+        ("ssh h S=1g bash -s <<'E'\ndocker run -m ${S:-2g} a\nE\n", ["-m 1g a"]),
+        ("sudo S=\"$X\" bash <<'E'\ndocker run -m ${S:-2g} a\nE\n", ["-m ${S:-2g}?* a"]),
+        ("ssh h \"export S=1g; bash -s\" <<'E'\ndocker run -m ${S:-2g} a\nE\n", ["-m ${S:-2g}?* a"]),
+        ("S=1g bash <<< 'docker run -m ${S:-2g} a'\n", ["-m 1g a"]),
         ('bash <<< "docker run a"\n', ["a"]),
         ('cat <<< "docker run a"\n', []),
         # Options that an array may hold are not the image.
