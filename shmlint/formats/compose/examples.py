@@ -23,12 +23,21 @@ _MOST_FILES = 20
 
 
 def contradicted(trees: Iterable[Tree | None], directory: str, workspace: Workspace) -> frozenset[str]:
-    """The variables in some values whose default is used, and that an example in the directory sets otherwise."""
+    """The variables in some values whose default is used, and that something else in the repository sets otherwise.
+
+    That is an example of an env file in the directory, or a script, a Makefile or a CI file that starts Compose.
+    """
     defaults = {item for leaf in _leaves(trees) for item in _defaults(leaf)}
     if not defaults:
         return frozenset()
-    given = workspace.once(_GIVEN, directory or ".", lambda files: _given(directory, files))
-    return frozenset(name for name, text in defaults if given.get(name, frozenset()) - {text, ""})
+    from shmlint.formats.compose.launchers import given_by_launchers
+
+    examples = workspace.once(_GIVEN, directory or ".", lambda files: _given(directory, files))
+    started = given_by_launchers(directory, workspace)
+    none: frozenset[str] = frozenset()
+    return frozenset(
+        name for name, text in defaults if (examples.get(name, none) | started.get(name, none)) - {text, ""}
+    )
 
 
 def _leaves(trees: Iterable[Tree | None]) -> Iterator[Leaf]:

@@ -74,7 +74,13 @@ def _placed(names: Sequence[str], places: Iterable[str], workspace: Workspace) -
 
 def _in_directory(directory: str, workspace: Workspace) -> _Lists:
     """The lists in the files of a directory, and of those in it."""
-    names = sorted(workspace.names_in(directory))
+    paths = files_that_start(directory, workspace)
+    return tuple(dict.fromkeys(one for path in paths for one in _in_file(path, workspace)))
+
+
+def files_that_start(directory: str, workspace: Workspace, *, inside: bool = True) -> list[str]:
+    """The files of a directory, and of those ``inside`` of it, that may start Compose."""
+    names = sorted(workspace.names_in(directory)) if inside else []
     folders = [directory, os.path.join(directory, ".github", "workflows")]
     folders += [os.path.join(directory, name) for name in names if "." not in name and name != "node_modules"]
     paths = [
@@ -82,7 +88,7 @@ def _in_directory(directory: str, workspace: Workspace) -> _Lists:
         for folder in folders[:_MOST_FOLDERS] for name in workspace.names_in(folder)
         if re.fullmatch(_WRITTEN, name) is not None
     ]  # fmt: skip
-    return tuple(dict.fromkeys(one for path in sorted(paths)[:_MOST_FILES] for one in _in_file(path, workspace)))
+    return sorted(paths)[:_MOST_FILES]
 
 
 _IN_FILE: Key[_Lists] = Key("lists of compose files in a file")

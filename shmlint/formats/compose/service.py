@@ -27,7 +27,7 @@ from shmlint.formats.compose.values import (
     text_value,
     unset,
 )
-from shmlint.model.launch import JOINING, Build, Launch, Misplaced, Mount, Unknown, Value, Words
+from shmlint.model.launch import JOINING, Build, Launch, Misplaced, Mount, Size, Unknown, Value, Words
 from shmlint.model.source import Span
 
 
@@ -103,7 +103,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         entrypoint=entrypoint,
         command=command,
         gpu=gpu,
-        shm=size_entry(tree, "shm_size"),
+        shm=_size(tree, project, workspace),
         ipc=read_mode(tree.leaf("ipc")),
         mounts=tuple(read_mounts(tree, {name: entry.tree for name, entry in project.volumes.items()})),
         build=_build(tree.get("build"), image, project.directory),
@@ -124,6 +124,18 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         misplaced=_misplaced(service, project, rewriter, environment if gpu.requested else {}),
         undecided=Unknown("file", undecided) if undecided else None,
     )
+
+
+def _size(tree: Branch, project: Project, workspace: Workspace) -> Value[Size] | None:
+    """The size of a service; it is not known where the repository gives its variable another value."""
+    size = size_entry(tree, "shm_size")
+    if size is None or "$" not in size.text or size.known is None:
+        return size
+    other = sorted(contradicted((tree.get("shm_size"),), project.directory, workspace))
+    if not other:
+        return size
+    because = f"variable {other[0]} is set elsewhere in the repository"
+    return size._replace(value=Unknown("variable", because), because=because)
 
 
 def _volumes_from(tree: Branch) -> Iterator[Value[str]]:

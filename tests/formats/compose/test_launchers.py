@@ -1,0 +1,50 @@
+"""Variables of Compose files that the repository's own scripts give another value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests import project
+from tests.table import table
+
+TEXT = """\
+services:
+  a:
+    image: nvcr.io/nvidia/pytorch:24.01-py3
+    gpus: all
+    shm_size: ${SHM:-64m}
+    command: torchrun --nproc_per_node=8 train.py
+"""
+WORKFLOW = "on: push\njobs:\n  a:\n    runs-on: x\n    env:\n      SHM: 16g\n    steps:\n    - run: {}\n"
+
+
+@table(
+    "files, rules",
+    [
+        ({}, ["SHM102"]),
+        ({"up.sh": "SHM=16g docker compose up -d\n"}, []),
+        ({"up.sh": "export SHM=16g\ndocker-compose up -d\n"}, []),
+        ({"up.sh": "export SHM=64m\ndocker compose up -d\n"}, ["SHM102"]),
+        ({"up.sh": "export SHM=16g\n./other\n"}, ["SHM102"]),
+        ({"up.sh": "docker compose up -d --build MY_SHM=16g\n"}, ["SHM102"]),
+        ({"Makefile": "export SHM := 16g\nup:\n\tdocker compose up\n"}, []),
+        ({"Makefile": "up:\n\tdocker compose --env-file prod.env up\n", "prod.env": "SHM=16g\n"}, []),
+        ({"Makefile": "up:\n\tdocker compose --env-file=x/prod.env up\n", "x/prod.env": "SHM=64m\n"}, ["SHM102"]),
+        ({"scripts/up.sh": "SHM=16g docker compose up -d\n"}, []),
+        ({".github/workflows/a.yml": WORKFLOW.format("docker compose up")}, []),
+        ({".github/workflows/a.yml": WORKFLOW.format("make")}, ["SHM102"]),
+        ({"README.md": "```\nSHM=16g docker compose up -d\n```\n"}, ["SHM102"]),
+    ],
+)
+def test_a_default_that_a_launcher_replaces(tmp_path: Path, files: dict[str, str], rules: list[str]) -> None:
+    found = project.findings(tmp_path, {"compose.yaml": TEXT, **files})
+    assert [one.rule for one in found if one.severity == "error"] == rules
+    changed = project.fixed(tmp_path, {"compose.yaml": TEXT, **files})
+    assert bool(changed) == (bool(rules) and not any("SHM=64m" in text for text in files.values()))
+
+
+@table("place", ["deploy", "deploy/gpu"])
+def test_a_launcher_above_the_file_counts_where_it_is_near(tmp_path: Path, place: str) -> None:
+    files = {f"{place}/compose.yaml": TEXT, "up.sh": f"SHM=16g docker compose -f {place}/compose.yaml up\n"}
+    errors = [one.rule for one in project.findings(tmp_path, files) if one.severity == "error"]
+    assert errors == ([] if place == "deploy" else ["SHM102"])
