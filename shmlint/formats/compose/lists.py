@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from shmlint.files.cache import Key
@@ -112,7 +113,8 @@ def _lists(source: Source, workspace: Workspace) -> Iterator[tuple[tuple[str, ..
         here = os.path.join(directory, part.directory or "")
         places = (here, *(os.path.join(here, name) for name in inside if "$" not in name))
         set_to = [text for text in values(part.text).get("COMPOSE_FILE", ()) if "$" not in text]
-        for names in (*map(_files_of, commands), *(tuple(text.split(":")) for text in set_to)):
+        given = (each for words in commands for each in islice(_each_way(words), _MOST_WAYS))
+        for names in (*map(_files_of, given), *(tuple(text.split(":")) for text in set_to)):
             if names:
                 yield names, places
 
@@ -134,6 +136,20 @@ def _parts(source: Source, workspace: Workspace) -> list[Part]:
     found = scripts(source, workspace, "compose") or scripts(source, workspace, "COMPOSE_FILE") or []
     # A page has much code, and each piece of it is read by itself.
     return found if kind != "markdown" else [part for part in found if re.search(_LISTS, part.text.text) is not None]
+
+
+def _each_way(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+    """The words of a command with what a variable holds in some branches: ``[ -n "$GPU" ] && FILES+=" -f gpu.yml"``."""
+    at = next((i for i, word in enumerate(words) if any("-f" in value for value in word.values)), None)
+    if at is None:
+        yield words
+        return
+    for value in dict.fromkeys(("", *words[at].values)):
+        inside = [words[at]._replace(text=text, unknown=None) for text in value.split()]
+        yield from _each_way([*words[:at], *inside, *words[at + 1 :]])
+
+
+_MOST_WAYS = 16
 
 
 def _files_of(words: Sequence[Word]) -> tuple[str, ...]:
