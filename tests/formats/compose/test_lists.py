@@ -38,8 +38,9 @@ def started(directory: Path, files: dict[str, str]) -> list[tuple[str, ...]]:
         {"Makefile": f"DC := {UP.removesuffix(' up')}\nup:\n\t$(DC) up\n"},
         {"README.md": f"# a\n\n```sh\n{UP.replace(' -f', f' {chr(92)}{chr(10)}  -f')}\n```\n"},
         {"README.md": f"# a\n\nStart it:\n\n    $ {UP}\n"},
-        {"run.sh": 'C="docker compose -f c/base.yml"\n' '[ -n "$G" ] && C="$C -f c/gpu.yml"\nC="$C -f c/big.yml"\n$C up\n'},
-        {"Makefile": "C := docker compose -f c/base.yml\nifeq ($(G),1)\nC += -f c/gpu.yml -f c/big.yml\nendif\nup:\n\t$(C) up\n"},
+        {"run.sh": 'C="docker compose -f c/base.yml"\n[ -n "$G" ] && C+=" -f c/gpu.yml"\nC="$C -f c/big.yml"\n$C up\n'},
+        {"Makefile": "C := docker compose -f c/base.yml\nifeq ($(G),1)\nC += -f c/gpu.yml -f c/big.yml\nendif\n"
+         "up:\n\t$(C) up\n"},
         {"package.json": f'{{"scripts": {{"x": "y", "up": "{UP}"}}}}'},
         {WORKFLOW: f"jobs:\n  a:\n    steps:\n      - run: {UP}\n"},
     ],
