@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from shmlint.formats.compose.splice import Pair, change, end_of, insert, replace, skip_blanks
+from shmlint.formats.compose.splice import Pair, change, end_of, indentation_of, insert, replace, skip_blanks
 from shmlint.formats.compose.tree import Branch, Entry, Layer, Leaf, Listing, Tree
 from shmlint.model.launch import Change
 from shmlint.model.record import NamedTuple
@@ -179,7 +179,18 @@ def _without(rewriter: Rewriter, member: _Member) -> list[Edit] | None:
         return None
     if here[0].start <= above[0].end:
         return [_line_edit(member.source, above[0].start, here[0].end)]
-    return [*above, *here]
+    return [*above, *_moved_out(member.source, above[0].end, here[0].start, key), *here]
+
+
+def _moved_out(source: Source, start: int, end: int, key: _Member) -> Iterator[Edit]:
+    """The edits that indent comments like a key which was around them."""
+    indentation = indentation_of(source.text, key.first.start)
+    while start < end:
+        line = source.text[start : _end_of_line(source.text, start)]
+        blank = len(line) - len(line.lstrip(" \t"))
+        if line.strip() and blank > len(indentation):
+            yield Edit(source.path, start, start + blank, indentation)
+        start += len(line)
 
 
 def _key_above(rewriter: Rewriter, member: _Member) -> _Member | None:

@@ -59,7 +59,7 @@ DROPS: dict[str, tuple[str, str]] = {
     ),
     "the only one of a list": (f"environment:\n  - {NAME}=1\nports: []\n", "ports: []\n"),
     "the only one, with comments": (
-        f"environment:  # all\n  # why\n  - {NAME}=1\n\nports: []\n", "  # why\n\nports: []\n"
+        f"environment:  # all\n  # why\n  - {NAME}=1\n\nports: []\n", "# why\n\nports: []\n"
     ),
     "the only one, at the end": (f"ports: []\nenvironment:\n  {NAME}: 1\n", "ports: []\n"),
     "quoted items": (f"environment:\n  - \"{NAME}=1\"\n  - 'B=2'\n", "environment:\n  - 'B=2'\n"),
