@@ -151,20 +151,15 @@ def _walk_document(
         node, key, place = stack.pop()
         if isinstance(node, Alias):
             continue  # what it stands for is read where it is written
-        if isinstance(node, MappingNode):
+        if isinstance(node, MappingNode) and (off := _switched_off(node)) is not None:
+            yield Reading(not_read=tuple(_left_out(node, off, source)))
+        elif isinstance(node, MappingNode):
             started = (*_containers(node, root, jobs, source, place.top), *_of_arguments(node, source))
-            scripts = _input_scripts(node)
             inner = place.inside(node, unsure)
             builds = tuple(built(node, root, source, inner.directory))
             unread = (*_of_action(node, source), *_of_plugin(node, source), *_in_python(node, source))
             yield Reading(started, builds=builds, not_read=unread)
-            for name, value in node.pairs:
-                if not isinstance(name, Scalar) or (name.value in TALK and not _holds_steps(name, value)):
-                    continue
-                if name.value == "with" and scripts is not None:
-                    stack += [(script, key, inner) for script, key in scripts]
-                else:
-                    stack.append((value, name.value, inner))
+            stack += [(value, name, inner) for name, value in _followed(node)]
         elif isinstance(node, SequenceNode):
             lines = [item for item in node.items if isinstance(item, Scalar)]
             if key in _SHARED_SHELL and len(lines) > 1:
@@ -176,6 +171,36 @@ def _walk_document(
                 stack += [(item, key, place) for item in node.items]
         elif isinstance(node, Scalar) and wanted(node.value):
             yield _script(shell_text(node, source), place)
+
+
+def _followed(node: MappingNode) -> Iterator[tuple[str, Node]]:
+    """The keys of a mapping in which scripts may be, with their values."""
+    scripts = _input_scripts(node)
+    for name, value in node.pairs:
+        if not isinstance(name, Scalar) or (name.value in TALK and not _holds_steps(name, value)):
+            continue
+        if name.value == "with" and scripts is not None:
+            yield from ((key, script) for script, key in scripts)
+        else:
+            yield name.value, value
+
+
+_OFF = {"if": ("false", "${{ false }}", "${{false}}"), "condition": ("false",), "enabled": ("false",)}
+"""Keys of a job or a step, and their values with which it never runs: those of GitHub and of Azure."""
+_RUNS = ("run", "uses", "steps", "script", "bash", "task")
+
+
+def _switched_off(node: MappingNode) -> Scalar | None:
+    """The value for which a job or a step never runs."""
+    values = ((node.get(key), texts) for key, texts in _OFF.items())
+    off = next((value for value, texts in values if isinstance(value, Scalar) and value.value in texts), None)
+    return off if off is not None and any(node.get(key) is not None for key in _RUNS) else None
+
+
+def _left_out(node: MappingNode, off: Scalar, source: Source) -> Iterator[NotRead]:
+    """A job or a step that never runs, if it starts a container with a GPU."""
+    if _FOR_GPU.search(source.text, node.start, node.end) is not None:
+        yield NotRead(Span(source, off.start, off.end), "it is switched off", "unsupported")
 
 
 def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:

@@ -13,7 +13,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.ci.read import read as read_ci
 from shmlint.model.settings import Settings
 from tests.formats.ci.workflows import FIXED, GITHUB, IMAGE, JOB, RUN, SERVE, after_fix, launches, lines, steps
-from tests.project import findings, fixed
+from tests.project import findings, fixed, run
 from tests.table import table
 
 # Scripts in every scalar style -----------------------------------------------------------------
@@ -227,3 +227,20 @@ def test_any_workflow(pieces: list[str], newline: str, container: bool) -> None:
         assert all(launch.span.text in ("docker", "container") for launch in found)
         new = after_fix(Path(folder), text)
     assert new.count("--shm-size=8g") == len(found)
+
+
+@table(
+    ("switch", "launches"),
+    [
+        ("if: false", 0), ("if: ${{ false }}", 0), ("if: github.ref == 'x'", 1), ("if: true", 1), ("if: 'false'", 0),
+        ("continue-on-error: false", 1),
+    ],
+)  # fmt: skip
+def test_what_never_runs_is_told(tmp_path: Path, switch: str, launches: int) -> None:
+    step = f"    - {switch}\n      run: docker run --gpus all IMG\n"
+    job = f"    {switch}\n    container: {{image: IMG, options: --gpus all}}\n"
+    for before, after in (("", step), (job, "    - run: ls\n")):
+        text = f"on: push\njobs:\n  a:\n    runs-on: x\n{before}    steps:\n{after}"
+        found = run(tmp_path, {".github/workflows/a.yml": text})
+        assert len(found.launches) == launches
+        assert [place.because for place in found.not_read] == ["it is switched off"] * (1 - launches)
