@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
+from shmlint.formats.makefile.above import given_above
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_repair import goes_on
@@ -154,6 +155,8 @@ class _Variables:
         """Those that something else sets for some recipes."""
         self.included: set[str] = set()
         """Those that files included so far set."""
+        self.given: frozenset[str] = frozenset()
+        """Those that makefiles above give to this one."""
 
     def forget(self, names: Iterable[str]) -> None:
         """Let these not be known."""
@@ -173,7 +176,8 @@ class _Variables:
         """An assignment; ``always`` is whether it is outside of conditions."""
         self.note_options(name, self.source.text[value[0] : value[1]])
         known = self.known.get(name)
-        holds_other = operator in ("?=", "+=") and known is None and not self.included.isdisjoint((name, _ANY))
+        others = self.included | self.given if operator == "?=" else self.included
+        holds_other = operator in ("?=", "+=") and known is None and not others.isdisjoint((name, _ANY))
         own = operator != "!=" and self.unsure.isdisjoint((name, _ANY)) and self.included.isdisjoint((name, _ANY))
         perhaps = _perhaps(known, operator, value, always=always) if own else None
         if perhaps is not None:
@@ -276,6 +280,8 @@ def followed_variables(source: Source, workspace: Workspace) -> set[str]:
 def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[list[Line], _Variables]:
     """The lines that a shell gets, and the variables of a makefile."""
     variables = _Variables(source)
+    if workspace is not None and "?=" in source.text:
+        variables.given = frozenset(given_above(source, workspace))
     recipes: list[Line] = []
     called: list[Line] = []
     depth = 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.formats.started import IMAGE, one
-from tests.project import fixed
+from tests.project import fixed, run
 from tests.table import table
 
 
@@ -79,3 +79,21 @@ def test_a_variable_that_programs_get_stays(tmp_path: Path, line: str, variable:
     makefile = f"S = 64m\n{line}up:\n\tdocker run --gpus all --shm-size=$(S) vllm/vllm-openai -tp 8\n\t./other\n"
     new = fixed(tmp_path, {"Makefile": makefile})["Makefile"]
     assert new.startswith(f"S = {variable}\n{line}") and ("--shm-size=8g" in new) == (variable == "64m")
+
+
+@table(
+    ("above", "known"),
+    [
+        ("a:\n\t$(MAKE) -C sub run\n", True),
+        ("export SHM = 16g\na:\n\t$(MAKE) -C sub run\n", False),
+        ("SHM = 16g\nexport\na:\n\t$(MAKE) -C sub run\n", False),
+        ("SHM = 16g\na:\n\t$(MAKE) -C sub run\n", True),
+        ("a:\n\t$(MAKE) -C sub run SHM=16g\n", False),
+        ("export SHM = 16g\na:\n\t$(MAKE) -C other run\n", True),
+    ],
+)
+def test_what_a_makefile_above_gives(tmp_path: Path, above: str, known: bool) -> None:
+    files = {"Makefile": above, "sub/Makefile": "SHM ?= 64m\nrun:\n\tdocker run --shm-size=$(SHM) IMG\n"}
+    (launch,) = run(tmp_path, files).launches
+    assert launch.shm is not None
+    assert (launch.shm.known is not None) == known
