@@ -84,6 +84,27 @@ def _ending_tests(text: str) -> tuple[str, Node]:
 _OPEN_TEST = r"(?m)^([ \t]*)\[(?=[ \t][^\]\\'\"`$&|;()\n]*$)"
 
 
+def _ending_before_backslashes(text: str, root: Node) -> tuple[str, Node]:
+    """A text and its tree, in which a command ends before a line that begins with ``\\docker``.
+
+    The grammar takes that word, with the line end before it, for one more word of the command. The backslash only keeps
+    the shell from reading the name as an alias; a blank stands for it.
+    """
+    written = text.encode("utf-8", "surrogatepass")
+    words = (node for node in walk(root) if node.type == "word" and node.end_byte - node.start_byte > len("\n\\"))
+    starts = [node.start_byte for node in words if _NO_ALIAS.match(written, node.start_byte)]
+    if not starts:
+        return text, root
+    changed = bytearray(written)
+    for start in starts:
+        changed[start + 1] = ord(" ")
+    text = changed.decode("utf-8", "surrogatepass")
+    return text, parsed(text)
+
+
+_NO_ALIAS = re.compile(rb"(?<!\\)\n\\(?=[\w./])")
+
+
 def walk(root: Node) -> Iterator[Node]:
     """All nodes in the order of the text, without recursion."""
     stack = [root]
@@ -182,6 +203,8 @@ class Tree:
         if ">&-" in text or "<&-" in text:  # the grammar ends a command behind one that is closed
             text = _CLOSED.sub(r"\1&1", text)
         text, root = _ending_tests(text)
+        if "\n\\" in text:
+            text, root = _ending_before_backslashes(text, root)
         self._note(root)
         commands = _ids(_COMMAND)
         lines = (node for node in self.nodes if node.kind_id in commands and node.start_point[0] != node.end_point[0])

@@ -51,6 +51,29 @@ def test_commands_are_found(text: str, expected: str) -> None:
 
 
 @table(
+    ("before", "expected"),
+    [
+        ("docker run x", ["docker run x"]),
+        ("docker run x  # why", ["docker run x"]),
+        ("docker run x \\\n \\-q", ["docker run x -q"]),
+        ("y > z && docker run y\r", ["docker run y"]),
+        ("A=1", []),
+        ("A=1 B='2'", []),
+        ("export A", []),
+        ("unset A", []),
+        ("y > z", []),
+        ("y | docker run y", ["docker run y"]),
+        ("cat <<E\n\\docker run b\nE", []),
+        ("\\docker run y", ["docker run y"]),
+        ("# é\ny", []),
+    ],
+)  # fmt: skip
+def test_a_backslash_before_a_name_begins_a_command(before: str, expected: list[str]) -> None:
+    assert dockers(f"{before}\n\\docker run a\n\\rm -f x\n") == [*expected, "docker run a"]
+    assert dockers(f"{before}\n  \\docker run a\n") == [*expected, "docker run a"]
+
+
+@table(
     "text",
     [
         "cat <<EOF\ndocker run a\nEOF\n",
