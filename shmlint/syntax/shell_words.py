@@ -52,6 +52,11 @@ _SOME_ELEMENTS = re.compile(
 )
 """``${NAME[0]}``, ``${NAME[key]}``, ``${NAME[@]:1}``, ``${NAME[@]:0:2}`` and ``${NAME[@]: -1}``."""
 
+_ELEMENT = re.compile(r"\[([^]]*)\]\+?=")
+"""What is before an element that is set by its place or name: ``([0]=a [key]=b)``."""
+_PLACE = re.compile(r"\[(0|[1-9]\d{0,3})\]=")
+_DECLARES_BY_NAME = re.compile(r"\b(?:declare|local|typeset|readonly)[ \t]+(?:-\w+[ \t]+)*-\w*A")
+
 _PREFIXED = re.compile(r"\$\{(\w+)\[@\]/#/([\w=:./-]+)\}")
 """``${NAME[@]/#/--env=}``, with something before each of them."""
 
@@ -97,9 +102,10 @@ class WordReader:
         try:
             if node.type == "array":
                 place = self.tree.span(node)
+                words = self.arguments([item for item in node.named_children if item.type != "comment"])
                 return [
                     word if word.array is not None or word.used is not None else word._replace(array=place)
-                    for word in self.arguments([item for item in node.named_children if item.type != "comment"])
+                    for word in (words if self._is_by_name(node) else _in_order(words))
                 ]
             if node.type == "heredoc_redirect":
                 return self._lines(node)
@@ -110,6 +116,12 @@ class WordReader:
             return buffer
         finally:
             self.busy.discard(node.id)
+
+    def _is_by_name(self, array: Node) -> bool:
+        """Whether an array may be one by names (``declare -A``), or is added to one: its elements have other places."""
+        around = self.tree.parents.get(array.id)
+        adds = around is not None and around.type == "variable_assignment" and "+=(" in self.tree.raw(around)
+        return adds or _DECLARES_BY_NAME.search(self.tree.text.text) is not None
 
     def _held(self, name: str, node: Node) -> State:
         """What a variable holds where a node uses it."""
@@ -207,6 +219,9 @@ class WordReader:
             return None
         name = found[1] or found[3]
         value = self._held(name, node)
+        if isinstance(value, list) and any(_ELEMENT.match(word.text) for word in value):
+            span, options = self.tree.span(node), are_options(value)
+            return [Word(self.tree.raw(node), span, Cause("array", name), True, is_harmless(value), options)]
         if isinstance(value, list):
             kept = quoted or found[3]  # there are quotation marks inside: ${NAME[@]+"${NAME[@]}"}
             return value if kept else self._parts_in(node, value)
@@ -233,8 +248,10 @@ class WordReader:
             return None
         if self.variables.splitting != "blanks":  # zsh counts from 1, if its options do not say otherwise
             return None
-        if any(word.text.startswith("[") for word in value):
-            value = [word for word in value if part["one"] and word.text.startswith(f"[{part['one']}]=")][-1:]
+        if any(_ELEMENT.match(word.text) for word in value):
+            if not part["one"] or not all(_ELEMENT.match(word.text) for word in value):
+                return None
+            value = [word for word in value if word.text.startswith(f"[{part['one']}]=")][-1:]
             value = [word._replace(text=word.text.partition("=")[2]) for word in value]
             first, count = 0, 1
         elif part["one"]:
@@ -662,6 +679,19 @@ class WordReader:
         if name in self.variables.made or is_argument(name):
             return Cause("contained", name)
         return self.tree.text.unset(name or raw)
+
+
+def _in_order(words: list[Word]) -> list[Word]:
+    """The elements of an array that are all set by their places, in that order; as they are where some are not."""
+    places = [_PLACE.match(word.text) for word in words]
+    if not all(places) or any(word.maybe_many for word in words):
+        return words
+    found: dict[int, Word] = {}
+    for word, before in zip(words, places, strict=True):
+        if before is not None:
+            text, offsets = word.text[before.end() :], word.offsets[before.end() :]
+            found[int(before[1])] = word._replace(text=text, span=word.part_span(text), offsets=offsets)
+    return [found[i] for i in range(len(found))] if sorted(found) == [*range(len(found))] else words
 
 
 def _holds(chars: Iterable[str], separators: str) -> bool:

@@ -83,6 +83,31 @@ def test_an_array_is_whole_or_not_known(text: str, expected: str) -> None:
 
 
 @table(
+    ("array", "use", "expected"),
+    [
+        ("M=([0]=--gpus [1]=all)", '"${M[@]}"', "--gpus all"),
+        ("M=([1]=all [0]=--gpus [1]='0 1')", '"${M[@]}"', "--gpus 0 1"),
+        ("M=([0]=--gpus [1]=all [2]=--rm)", '"${M[@]:1}"', "all --rm"),
+        ("M=([0]=--gpus [1]=all)\nM+=(--rm)", "${M[@]}", "--gpus all --rm"),
+        ("M=([0]=--gpus [1]=all)", '"${M[1]}"', "all"),
+        ("S=8g\nM=([0]=--shm-size=$S)", '"${M[@]}"', "--shm-size=8g"),
+        # In which order they are, or which of them are others, is not known.
+        ("declare -A M=([0]=--gpus [1]=all)", '"${M[@]}"', '"${M[@]}"?*'),
+        ("M=([a]=--gpus [b]=all)", '"${M[@]}"', '"${M[@]}"?*'),
+        ("M=([0]=--gpus all)", '"${M[@]}"', '"${M[@]}"?*'),
+        ("M=([2]=--rm [3]=-d)", '"${M[@]}"', '"${M[@]}"?*~'),
+        ("M=([2]=--rm [3]=-d)", '"${M[@]:1}"', "${M[@]:1}?*~"),
+        ("M=([2]=--rm [3]=-d)", '"${M[3]}"', "-d"),
+        ("M=(--rm -d)\nM+=([0]=-t)", '"${M[@]}"', '"${M[@]}"?*~'),
+        ("M=(--rm -d)\nM+=([0]=-t)", '"${M[0]}"', "${M[0]}?~"),
+    ],
+)
+def test_elements_of_an_array_may_be_set_by_their_places(array: str, use: str, expected: str) -> None:
+    (found,) = dockers(f"{array}\ndocker run {use} img\n")
+    assert found == f"docker run {expected} img"
+
+
+@table(
     ("array", "expected"),
     [
         ("'--gpus all --shm-size=8g' --rm", "--gpus all --shm-size=8g --rm"),
