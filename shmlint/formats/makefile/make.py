@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
@@ -97,7 +97,7 @@ def _lines_of(source: Source) -> Iterator[tuple[int, int]]:
 _DIRECTIVE = re.compile(r"(?:-?include|sinclude|undefine|unexport|export|override|vpath)\b(?![^:=]*:(?!=))")
 ASSIGNMENT = re.compile(r"(?:override\s+|export\s+)*([\w.-]+)\s*(\?=|:{1,3}=|\+=|!=|=)[ \t]*")
 _CONDITION = re.compile(r"\s*(ifeq|ifneq|ifdef|ifndef|else|endif)\b")
-DEFINE = re.compile(r"\s*(?:(?:override|export)\s+)*define\s+([\w.-]+)?")
+DEFINE = re.compile(r"\s*(?:(?:override|export)\s+)*define\s+([\w.-]+)?(?:[ \t]*(\?|:{1,3}|\+|!)?=)?")
 _INCLUDE = re.compile(r"[ ]*[-s]?include[ \t]+(.*)")
 _UNDEFINE = re.compile(r"[ ]*(?:override[ \t]+)?undefine[ \t]+([\w.-]+)")
 _OF_TARGET = re.compile(
@@ -153,6 +153,8 @@ class _Variables:
         """Those of the shell: ``$$NAME``."""
         self.unsure = set(_set_elsewhere(source))
         """Those that something else sets for some recipes."""
+        self.defined: dict[str, Line] = {}
+        """Container starts between ``define`` and ``endef`` that are read where the variables are used."""
         self.included: set[str] = set()
         """Those that files included so far set."""
         self.given: frozenset[str] = frozenset()
@@ -174,6 +176,7 @@ class _Variables:
 
     def assign(self, name: str, operator: str, value: tuple[int, int], *, always: bool) -> None:
         """An assignment; ``always`` is whether it is outside of conditions."""
+        value = _without_prefix(value, self.source)
         self.note_options(name, self.source.text[value[0] : value[1]])
         known = self.known.get(name)
         others = self.included | self.given if operator == "?=" else self.included
@@ -195,6 +198,13 @@ class _Variables:
         if assigned is not None:
             self.forget([assigned[1]])
 
+    def is_followed(self, name: str) -> bool:
+        """Whether a container start that a variable holds is read where it is used, with the words around it there."""
+        known = self.known.get(name)
+        used = rf"(?m)^[^#\n]*\$(?:\({re.escape(name)}\)|\{{{re.escape(name)}\}})[ \t]*[^\s;&|#]"
+        holds = known is not None and (known.sure or starts_container(known, self.source))
+        return holds and re.search(used, self.source.text) is not None
+
     def note_options(self, name: str, value: str) -> None:
         """Note a variable whose value begins with an option."""
         value = value.lstrip()
@@ -213,6 +223,12 @@ class _Variables:
         if name[0] in _KEEPING and expression[name.end() :][:1].isspace():
             return any(found in self.for_options for found in _REFERENCE.findall(expression))
         return expression[name.end() :][:1] in ("", ":") and name[0] in self.for_options
+
+
+def _without_prefix(value: tuple[int, int], source: Source) -> tuple[int, int]:
+    """The place of a container start without ``@`` and the like, which make takes away at the beginning of a recipe."""
+    found = _LAST_START.match(source.text, *value)
+    return (found.end(), value[1]) if found is not None else value
 
 
 def _perhaps(known: Variable | None, operator: str, value: tuple[int, int], *, always: bool) -> Variable | None:
@@ -277,6 +293,11 @@ def followed_variables(source: Source, workspace: Workspace) -> set[str]:
     return {name for name, variable in known.items() if variable.sure or starts_container(variable, source)}
 
 
+def followed_definitions(source: Source, workspace: Workspace) -> Mapping[str, Line]:
+    """The container starts between ``define`` and ``endef`` that are read where the variables are used."""
+    return _lines_and_variables(source, workspace)[1].defined if "endef" in source.text else {}
+
+
 def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[list[Line], _Variables]:
     """The lines that a shell gets, and the variables of a makefile."""
     variables = _Variables(source)
@@ -285,14 +306,17 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
     recipes: list[Line] = []
     called: list[Line] = []
     depth = 0
-    defining = False
-    name = ""
+    defined: _Defined | None = None
+    held: list[tuple[str, Line]] = []
     for line in lines_of(source):
         text = source.text[line.start : line.end]
-        if defining:
-            defining = not text.strip().startswith("endef")
-            if defining:
-                variables.define(name, text)
+        if defined is not None:
+            if text.strip().startswith("endef"):
+                held += _put_defined(variables, defined)
+                defined = None
+            else:
+                variables.define(defined.name, text)
+                defined.body.append(line)
                 recipes.append(line)
             continue
         if ("shell" in text or "foreach" in text) and not text.lstrip().startswith("#"):
@@ -306,13 +330,51 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
             continue
         define = DEFINE.match(text)
         if define is not None:
-            defining, name = True, define[1] or ""
-            variables.forget([name] if name else [])
+            defined = _Defined(define[1] or "", f"{define[2] or ''}=", depth == 0, "override" in define[0].split(), [])
             continue
         called += _noted(variables, source, line, workspace, always=depth == 0)
         if ";" in text and ":" in text.partition(";")[0] and not ASSIGNMENT.match(text.lstrip()):  # target: ; command
             recipes.append(Line(line.start + text.index(";") + 1, line.end))
+    for name, line in held:
+        if variables.is_followed(name):
+            variables.defined[name] = line
+            recipes.remove(line)
+        else:
+            variables.forget([name])
     return [*_meant(recipes, source), *called], variables
+
+
+class _Defined(NamedTuple):
+    """What ``define`` gives to a variable."""
+
+    name: str
+    operator: str
+    always: bool
+    """Whether no condition decides about it."""
+    overrides: bool
+    body: list[Line]
+
+
+def _put_defined(variables: _Variables, defined: _Defined) -> Iterator[tuple[str, Line]]:
+    """Put what is between ``define`` and ``endef`` into the variable; gives back the line of a container start.
+
+    Of several lines only a container start at their end is a value: it goes on with the words behind its use, and those
+    before it are commands of their own.
+    """
+    source, name = variables.source, defined.name
+    written = [line for line in defined.body if source.text[line.start : line.end].strip()]
+    last = written[-1] if written else None
+    starts = last is not None and _LAST_START.match(source.text, last.start, last.end) is not None
+    if not name or last is None or not (starts or len(written) == 1) or "ONESHELL" in source.text:
+        variables.forget([name] if name else [])
+        return
+    if defined.overrides and defined.always:
+        variables.overriding.add(name)
+    elif name in variables.overriding:
+        return
+    variables.assign(name, defined.operator, (last.start, last.end), always=defined.always)
+    if starts:
+        yield name, last
 
 
 def _meant(recipes: Sequence[Line], source: Source) -> Iterator[Line]:
@@ -451,6 +513,12 @@ _START = re.compile(
     r"(?!\S)(?P<options>.*)",
     re.S,
 )
+
+
+_LAST_START = re.compile(
+    rf"[ \t@+-]*(?=(?:sudo[ \t]+(?:-[A-Za-z]+[ \t]+)*)?{ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)(?!\S))"
+)
+"""What is before a container start in a line of a recipe."""
 
 
 def starts_container(variable: Variable, source: Source) -> bool:

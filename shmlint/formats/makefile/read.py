@@ -11,7 +11,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.makefile.exported import of_just, of_make
 from shmlint.formats.makefile.just import just_directory, just_recipes
-from shmlint.formats.makefile.make import followed_variables, make_lines
+from shmlint.formats.makefile.make import followed_definitions, followed_variables, make_lines
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_source
 from shmlint.model.reading import NotRead, Reading
@@ -30,8 +30,20 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     reading = read_source(source, parts(source, workspace), workspace)
     if is_justfile(source.path):
         return reading
-    stray = outside_commands(source, reading, "it is not in a recipe")
+    stray = _stray(source, reading, workspace)
     return reading._replace(not_read=(*reading.not_read, *stray, *_held(source, reading, workspace)))
+
+
+def _stray(source: Source, reading: Reading, workspace: Workspace) -> Iterator[NotRead]:
+    """Container starts that are in no recipe, and not in a ``define`` that is read where it is used."""
+    stray = [*outside_commands(source, reading, "it is not in a recipe")]
+    defined = followed_definitions(source, workspace) if stray else {}
+    places = (*(launch.home for launch in reading.launches), *(place.span for place in reading.not_read))
+    told = {name for place in places if defined for name in _USED.findall(place.text)}
+    for place in stray:
+        names = {name for name, line in defined.items() if line.start <= place.span.start < line.end}
+        if told.isdisjoint(names):
+            yield place
 
 
 def _held(source: Source, reading: Reading, workspace: Workspace) -> Iterator[NotRead]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats.makefile.exported import EXPORTS_ALL, JUST_EXPORTS_ALL, names_exported
 from shmlint.formats.makefile.just import JUST_VARIABLE
-from shmlint.formats.makefile.make import ASSIGNMENT, DEFINE, closing, lines_of, sure_variables
+from shmlint.formats.makefile.make import ASSIGNMENT, DEFINE, closing, followed_definitions, lines_of, sure_variables
 from shmlint.formats.makefile.read import is_justfile, parts
 from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.formats.shell.rest import same
@@ -35,7 +35,7 @@ def _make_alike(old: Source, new: Source, workspace: Workspace) -> bool:
     What a function makes of one, what a condition makes of it, and what a program finds in its environment
     is not known here.
     """
-    before, after = _Makefile(old), _Makefile(new)
+    before, after = (_Makefile(one, followed_definitions(old, workspace)) for one in (old, new))
     if before.rest != after.rest:
         return False
     changed = _changed(before.assigned, after.assigned)
@@ -82,7 +82,9 @@ def _references(text: str) -> Iterator[str]:
 class _Makefile:
     """The lines of a makefile by what they are for."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, followed: Collection[str]) -> None:
+        self.followed = followed
+        """Variables with a container start in a ``define`` that is read where they are used."""
         self.assigned: dict[str, str] = {}
         """What is written of each variable."""
         self.exported = names_exported(source.text)
@@ -107,10 +109,10 @@ class _Makefile:
                 self._line(text)
 
     def _define(self, name: str, body: list[str]) -> None:
-        """The lines of commands are read as they are; other text is a value."""
-        if any(map(mentions_engine, body)):
-            self.recipes += body
-        else:
+        """The lines of commands are read as they are, or where they are used; other text is a value."""
+        commands = any(map(mentions_engine, body))
+        self.recipes += body if commands else []
+        if not commands or name in self.followed:
             self.assigned[name] = "\n".join([self.assigned.get(name, ""), *body])
 
     def _line(self, text: str) -> None:

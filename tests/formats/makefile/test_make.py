@@ -65,6 +65,31 @@ def test_recipes(tmp_path: Path, text: str, image: str, count: object, line: int
 
 
 @table(
+    ("text", "found"),
+    [
+        ("define R\ndocker run --gpus all\nendef\na:\n\t$(R) IMG x\n", [(IMAGE, 5)]),
+        ("define R =\n@docker run --rm\nendef\na:\n\t$(R) IMG x\nb:\n\t-${R} redis\n", [(IMAGE, 5), ("redis", 7)]),
+        ("override define R :=\n\tdocker run --gpus all \\\n\t--rm\n\nendef\na:\n\t$(R) \\\n\t  IMG\n", [(IMAGE, 7)]),
+        ("define R\nls\ndocker run --gpus all\nendef\na:\n\t$(R) IMG x\n", [(IMAGE, 6)]),
+        ("define R\ndocker run redis\ndocker run --gpus all\nendef\na:\n\t$(R) IMG x\n", [("redis", 2), (IMAGE, 6)]),
+        ("define R\ndocker run --gpus all IMG\nendef\na:\n\t$(R)\nb:\n\t$(R) x\n", [(IMAGE, 5), (IMAGE, 7)]),
+        ("define O\n--gpus all\nendef\na:\n\tdocker run $(O) IMG\n", [(IMAGE, 5)]),
+        ("R = @docker run --gpus all\na:\n\t$(R) IMG x\n", [(IMAGE, 3)]),
+        # Of several values, and of what another file may set, it is not known which counts.
+        ("define R\ndocker run IMG\nendef\nb: R = ls\na:\n\t$(R) x\n", [(IMAGE, 2)]),
+        ("define R\ndocker run IMG\nendef\na:\n\t$(call R,x)\n", [(IMAGE, 2)]),
+        ("define R\ndocker run IMG\nls\nendef\na:\n\t$(R) x\n", [(IMAGE, 2)]),
+    ],
+)  # fmt: skip
+def test_definitions_are_read_with_the_words_around_their_uses(
+    tmp_path: Path, text: str, found: list[tuple[str, int]]
+) -> None:
+    reading = run(tmp_path, {NAME: text.replace("IMG", IMAGE)}).reading
+    assert [(one.image.known, one.span.line) for one in reading.launches if one.image] == found
+    assert not reading.not_read
+
+
+@table(
     "text",
     [
         "O = --shm-size=8g\nundefine O\na:\n\tdocker run --gpus all $(O) IMG\n",
@@ -76,7 +101,7 @@ def test_recipes(tmp_path: Path, text: str, image: str, count: object, line: int
         "O = --rm\ninclude other.mk\na:\n\tdocker run --gpus all $(strip $(O)) redis\n",
         "O = --rm\nundefine O\na:\n\tdocker run --gpus all $(O) redis\n",
         "O = --rm\na:\n\tdocker run --gpus all $(O:--rm=--init) redis\n",
-        "define O\n--rm\nendef\na:\n\tbash -c 'docker run --gpus all $(O) redis'\n",
+        "define O\n--rm\n-d\nendef\na:\n\tbash -c 'docker run --gpus all $(O) redis'\n",
         "B = --rm\nO ?= $(B)\nb: O = --init\na:\n\tdocker run --gpus all $(O) redis\n",
         "run = docker run --gpus all $(1)\na:\n\t$(call run,--rm redis)\n",
         "a:\n\tdocker run --gpus all $(if $(X),--shm-size=8g) IMG\n",

@@ -41,6 +41,8 @@ def test_justfiles_are_found(tmp_path: Path, name: str) -> None:
          "S ?= 8g  # small\na:\n\tdocker run --gpus all --shm-size $(S) IMG\n"),
         ("Makefile", "R = docker run --gpus all\na:\n\t$(R) IMG a\nb:\n\t$(R) IMG b\n",
          "R = docker run --shm-size=8g --gpus all\na:\n\t$(R) IMG a\nb:\n\t$(R) IMG b\n"),
+        ("Makefile", "define R\ndocker run --gpus all\nendef\na:\n\t$(R) IMG a\nb:\n\t$(R) IMG b\n",
+         "define R\ndocker run --shm-size=8g --gpus all\nendef\na:\n\t$(R) IMG a\nb:\n\t$(R) IMG b\n"),
         ("Makefile", "I := $(shell docker run --gpus all IMG)\n",
          "I := $(shell docker run --gpus all --shm-size=8g IMG)\n"),
         ("Makefile", "a: ; docker run --gpus all IMG\n", "a: ; docker run --gpus all --shm-size=8g IMG\n"),
@@ -59,6 +61,13 @@ def test_rewriting(tmp_path: Path, name: str, before: str, after: str) -> None:
     before, after = before.replace("IMG", IMAGE), after.replace("IMG", IMAGE)
     assert fixed(tmp_path, {name: before}) == {name: after}
     assert fixed(tmp_path, {name: after}) == {}
+
+
+@pytest.mark.parametrize("use", ["$(subst a,b,$(R)) IMG", "$(R) redis"])
+@pytest.mark.parametrize("variable", ["R = docker run --gpus all\n", "define R\ndocker run --gpus all\nendef\n"])
+def test_a_container_start_that_others_share_stays(tmp_path: Path, variable: str, use: str) -> None:
+    text = f"{variable}a:\n\t$(R) IMG x\nb:\n\t{use}\n"
+    assert fixed(tmp_path, {"Makefile": text.replace("IMG", IMAGE)}) == {}
 
 
 @table(
