@@ -298,9 +298,14 @@ class _OptionReader:
 
     def _passes_over(self, word: Word) -> bool:
         """Whether a word that is not known stands for options, or nothing."""
-        gpus = _one_of(word, self.engine, self.verb)
+        cases = _cases_of(word, self.engine, self.verb)
+        gpus = _one_of(word, cases)
         if gpus is not None:
             self.options += gpus
+            if not all(map(_leaves_shm, cases)):
+                # Where each of them gives a size, a finding would say too much.
+                kind: UnknownKind = "arguments" if any(map(_leaves_shm, cases)) else "variable"
+                self.unknown = self.unknown or Unknown(kind, word.because, word.text)
         elif word.options:
             if not word.harmless:
                 self.unknown = self.unknown or Unknown("arguments", word.because, word.text)
@@ -439,36 +444,46 @@ class _OptionReader:
         return bool(word.unknown) and word.maybe_many and _NAMED_IMAGE.search(word.text) is None
 
 
-def _one_of(word: Word, engine: Binary, verb: Verb) -> Sequence[Option] | None:
-    """The request for GPUs that a variable holds or a command prints in some cases.
-
-    None where it may hold in one of them what decides about /dev/shm, or what is not known. A script that asks for all
-    GPUs in some cases is read as it runs in these; in others it may ask for some of them.
-    """
+def _cases_of(word: Word, engine: Binary, verb: Verb) -> Sequence[Sequence[Option]]:
+    """The options that a variable holds or a command prints, in each case; empty where they are not known in all."""
     values = word.values if word.options and word.maybe_many else ()
-    if not any(values):
-        return None
-    found: list[list[Option]] = []
-    for value in filter(None, map(str.split, values)):
+    found: list[Sequence[Option]] = []
+    for value in map(str.split, values):
         cause = Cause("contained", word.text)
         reader = _OptionReader([Word(text, unknown=cause if "$" in text else None) for text in value], engine, verb)
         reader.read()
         if reader.cut or reader.unknown or reader.image or "--" in value:
-            return None
-        asking = [option for option in reader.options if _asks_for_gpus(option)]
-        # What asks for GPUs is told of each case; the rest must not matter in any.
-        if not all(option in asking or decides_nothing(_written(option)) for option in reader.options):
-            return None
-        found.append(asking)
+            return ()
+        found.append(reader.options)
+    return found if any(found) else ()
+
+
+def _leaves_shm(options: Sequence[Option]) -> bool:
+    """Whether options decide nothing about /dev/shm but for what they say of GPUs."""
+    return all(_asks_for_gpus(option) or decides_nothing(_written(option)) for option in options)
+
+
+def _one_of(word: Word, cases: Sequence[Sequence[Option]]) -> Sequence[Option] | None:
+    """The request for GPUs that a variable holds or a command prints in some cases.
+
+    None where it may hold in one of them what decides about /dev/shm, unless it asks for GPUs in each: then they are
+    asked for whatever else it holds. A script that asks for all GPUs in some cases is read as it runs in these; in
+    others it may ask for some of them.
+    """
+    found = [[option for option in options if _asks_for_gpus(option)] for options in cases]
     every = [options for options in found if options and all(map(_asks_for_all, options))]
+    sure = word.unknown is not None and word.unknown.every
+    always = sure and all(any(map(_gives_gpus, options)) for options in found)
+    if not found or not (always or all(map(_leaves_shm, cases))):
+        return None
     first = min(every or filter(None, found), key=lambda options: options[0].name != "--gpus", default=())
-    return [_as_held(option, word) for option in first]
+    return [_as_held(option, word, in_branches=not always or len(every) < len(found)) for option in first]
 
 
-def _as_held(option: Option, word: Word) -> Option:
+def _as_held(option: Option, word: Word, *, in_branches: bool) -> Option:
     """An option that a variable holds in some cases; other cases may name other GPUs, so only `all` is told."""
     unknown = word.unknown if option.name == "--gpus" and not _asks_for_all(option) else option.unknown
-    return option._replace(word=word, value_word=word, joined=False, unknown=unknown, in_branches=True)
+    return option._replace(word=word, value_word=word, joined=False, unknown=unknown, in_branches=in_branches)
 
 
 def _asks_for_gpus(option: Option) -> bool:
@@ -479,6 +494,11 @@ def _asks_for_gpus(option: Option) -> bool:
     if option.name == "--env":
         return value.partition("=")[0].endswith("visible_devices")
     return option.name == "--privileged" or (option.name in ("--gpus", "--runtime") and option.value is not None)
+
+
+def _gives_gpus(option: Option) -> bool:
+    """Whether an option asks for GPUs whatever the image and the daemon's runtime are."""
+    return option.name == "--gpus" and (option.value or "0").lower() not in ("0", "none")
 
 
 def _asks_for_all(option: Option) -> bool:

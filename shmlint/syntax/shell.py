@@ -326,7 +326,7 @@ class _CommandReader:
         if tree.text.splitting != "blanks":
             self.variables.splitting = tree.text.splitting
         for name, value in tree.text.perhaps:
-            self.variables.note_perhaps(name, value)
+            self.variables.note_perhaps(name, value, settled=name in tree.text.settled)
         self.words = WordReader(tree, self.variables)
         self.conditions = Conditions(self.words)
         self._exports: dict[str, int] | None = None

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shmlint.model.number import whole_number
+from shmlint.syntax.shell_branches import Branches
 from shmlint.syntax.shell_calls import SOURCES, OtherCalls, sets_nothing
 from shmlint.syntax.shell_conditions import ARGUMENT, Conditions, Held, is_asked_for, is_made
 from shmlint.syntax.shell_text import mentions_engine
@@ -88,6 +89,7 @@ class AssignmentReader:
         self.tree = words.tree
         self.variables = words.variables
         self.others = OtherCalls(words)
+        self.branches = Branches(words.tree)
         self.anything: object = None
         """After which notes anything may have been set last."""
         self.readonly: dict[str, int] = {}
@@ -471,6 +473,7 @@ class AssignmentReader:
         made = Assignment(
             self.tree.end_of(node), self._once(value), append, branch, lengthens, function, self.tree.is_local(node),
             loop, is_made=partial(self._is_made, node) if decided else nothing, shell=self.tree.shell_of(node),
+            settled=partial(self.branches.settled, node, name) if branch is not None else nothing,
         )  # fmt: skip
         self.variables.note(name, made)
 

@@ -100,6 +100,8 @@ class ShellText(NamedTuple):
     """Functions with the names of engines that files define which the text sources."""
     perhaps: tuple[tuple[str, str], ...] = ()
     """Variables and what each may hold, if anything; one that may hold several things is in several pairs."""
+    settled: frozenset[str] = frozenset()
+    """Those of them that hold one of these things in any case."""
 
     def offset(self, at: int) -> int:
         """The place of a character; that of the next one that has any, where it has none."""
@@ -186,6 +188,8 @@ class Builder:
         """Variables put in for options."""
         self.perhaps: dict[tuple[str, str], None] = {}
         """Variables put in for what a condition decides about, and what they may hold."""
+        self.settled: set[str] = set()
+        """Those of them that hold one of these in any case."""
         self.quotes = 0
         """How many single quotation marks have been put in."""
 
@@ -235,7 +239,7 @@ class Builder:
         text = "".join(self.parts)
         return ShellText(
             self.source, text, self.offsets, home, self.used_at or (), for_options=frozenset(self.for_options),
-            perhaps=tuple(self.perhaps),
+            perhaps=tuple(self.perhaps), settled=frozenset(self.settled),
         )  # fmt: skip
 
 

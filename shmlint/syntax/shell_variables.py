@@ -97,6 +97,15 @@ def nothing() -> None:
     """What is not known: the value of an assignment, whether it is made, the arguments of a call."""
 
 
+class Settled(NamedTuple):
+    """Where a variable is sure to have been set, by one branch or another of a statement."""
+
+    start: int
+    end: int
+    first: bool
+    """Whether an assignment is the first of these: what the variable held before the statement counts no more."""
+
+
 class Assignment(NamedTuple):
     """Something that sets a variable. The ranges are places in the file."""
 
@@ -119,6 +128,8 @@ class Assignment(NamedTuple):
     """Whether its branch is taken, where that is asked for and known."""
     shell: Range | None = None
     """The shell of its own that it is made in, ``( … )`` or ``$( … )``: nothing outside sees it."""
+    settled: Callable[[], Settled | None] = nothing
+    """Where each branch of the statement that it is in has set the variable; None where some do not."""
 
 
 class Call(NamedTuple):
@@ -261,8 +272,11 @@ class Variables:
         self.noted += 1
         self._own(self.made, name).append(assignment)
 
-    def note_perhaps(self, name: str, text: str) -> None:
-        """A value that something around the text may give to a variable; ``${OTHER}`` in it is not known."""
+    def note_perhaps(self, name: str, text: str, *, settled: bool) -> None:
+        """A value that something around the text may give to a variable; ``${OTHER}`` in it is not known.
+
+        ``settled``: it gives the variable one of such values in any case.
+        """
         buffer = Buffer()
         at = 0
         for found in _REFERENCE.finditer(text):
@@ -271,7 +285,9 @@ class Variables:
             at = found.end()
         buffer.add(text[at:], splits=True)
         known = "$" not in _REFERENCE.sub("", text) and "`" not in text
-        self.note(name, Assignment(-1, partial(_same, buffer) if known else nothing, branch=(-1, -1)))
+        always = Settled(-1, END, False) if settled else None
+        made = Assignment(-1, partial(_same, buffer) if known else nothing, branch=(-1, -1), settled=lambda: always)
+        self.note(name, made)
 
     def _own(self, table: dict[str, list[T]], name: str) -> list[T]:
         """A list of a table to add to: that of a text inside is shared until then, for there may be many of both."""
@@ -593,7 +609,7 @@ class Variables:
         branched = made.branch is not None and not made.branch[0] <= at < made.branch[1]
         is_made = made.is_made() if branched else True
         if is_made is not True:
-            return self._perhaps(name, state, made) if is_made is None else state
+            return self._perhaps(name, state, made, at) if is_made is None else state
         if value is None:
             because = made.because or Cause("elsewhere", name)
             return state if isinstance(state, Cause) and made.because else because
@@ -613,15 +629,19 @@ class Variables:
         repeated = made.loop is not None and made.loop[0] <= at < made.loop[1] and (made.append or made.lengthens)
         return self._perhaps(name, longer, made) if repeated else longer
 
-    def _perhaps(self, name: str, state: State, made: Assignment) -> State:
+    def _perhaps(self, name: str, state: State, made: Assignment, at: int | None = None) -> State:
         """What a variable holds after an assignment that may not have been made."""
         value = made.value()
         if value is None and made.because:
             return state if isinstance(state, Cause) else made.because
         has_role = self._has_role(name)
-        key = id(made), id(value), state if isinstance(state, Cause) else id(state), has_role
+        around = made.settled() if at is not None else None
+        settled = around is not None and at is not None and around.start <= at <= around.end
+        if settled and around is not None and around.first and not made.append and not made.lengthens:
+            state = Cause("unset", name)
+        key = id(made), id(value), state if isinstance(state, Cause) else id(state), has_role, settled
         if key not in self.joined:
-            after = _perhaps(name, state, made, value, has_role=has_role)
+            after = _perhaps(name, state, made, value, has_role=has_role, settled=settled)
             self.joined[key] = made, value, state, after  # all are kept, so that no other gets its id
         return self.joined[key][-1]
 
@@ -694,11 +714,13 @@ def _texts(state: State) -> object:
     return [(word.text, word.unknown) for word in state] if isinstance(state, list) else state
 
 
-def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_role: bool) -> State:
+def _perhaps(
+    name: str, state: State, made: Assignment, value: Value, *, has_role: bool, settled: bool = False
+) -> State:
     """What a variable holds after an assignment that may not have been made."""
     lengthens = made.append or (made.lengthens and not _replaces(state, value))
     held = _added(state, made, value) if lengthens else _values(state, value)
-    unsure = Cause("one branch", name, values=held)
+    unsure = Cause("one branch", name, values=held, every=settled or lengthens or _is_sure(state))
     own = _without_itself(name, state, made, value) if lengthens else value
     harmless = has_role or (is_harmless(own) and (lengthens or isinstance(state, Cause) or is_harmless(state)))
     glued = lengthens and isinstance(state, Buffer) and _is_glued(state, made, value)
@@ -720,6 +742,14 @@ def _perhaps(name: str, state: State, made: Assignment, value: Value, *, has_rol
     longer.harmless = harmless and not kept
     longer.options = options
     return longer
+
+
+def _is_sure(state: State) -> bool:
+    """Whether a variable is sure to hold one of the values that are told of it."""
+    if isinstance(state, Cause):
+        return False
+    unknown = [word.unknown for word in state] if isinstance(state, list) else [one[2] for one in state.unknown]
+    return all(because is None or not because.values or because.every for because in unknown)
 
 
 def _is_judged(name: str, state: Buffer) -> bool:

@@ -54,7 +54,7 @@ _SENTENCES: Mapping[CauseKind, str] = {
     "array": "variable {name} is an array",
     "contained": "it contains variable {name}",
     "tested": "it depends on a variable",
-    "one branch": "variable {name} is set in one branch only",
+    "one branch": "a branch decides what variable {name} holds",
     "several ways": "variable {name} is set in several ways",
     "many ways": "variable {name} is set in many ways",
     "between calls": "variable {name} differs from call to call",
@@ -98,6 +98,8 @@ class Cause(NamedTuple):
     """What a placeholder is in its format: ``a template``."""
     values: tuple[str, ...] = ()
     """All that a variable may hold where it is set; empty where that is not known."""
+    every: bool = False
+    """Whether it is sure to hold one of these, and not nothing because it is not set."""
 
     @property
     def sentence(self) -> str:
@@ -145,7 +147,7 @@ class Word(NamedTuple):
 
     def as_one_of(self, values: Iterable[str]) -> Word:
         """A word that is not known, as one of other texts."""
-        return self._replace(unknown=self.unknown and self.unknown._replace(values=tuple(values)))
+        return self._replace(unknown=self.unknown and self.unknown._replace(values=tuple(values), every=True))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Word) and self[:_COMPARED] == other[:_COMPARED]

@@ -26,6 +26,8 @@ class Variable(NamedTuple):
     sure: bool
     perhaps: tuple[tuple[int, int], ...] = ()
     """What it may hold behind these, or instead of nothing, as conditions decide; empty where that is not known."""
+    every: bool = False
+    """Whether it holds one of these in any case."""
 
 
 class Line(NamedTuple):
@@ -198,6 +200,13 @@ class _Variables:
         if assigned is not None:
             self.forget([assigned[1]])
 
+    def settle(self, names: Iterable[str]) -> None:
+        """Let variables hold one of the values that conditions give them in any case."""
+        for name in names:
+            known = self.known.get(name)
+            if known is not None and known.perhaps:
+                self.known[name] = known._replace(every=True)
+
     def is_followed(self, name: str) -> bool:
         """Whether a container start that a variable holds is read where it is used, with the words around it there."""
         known = self.known.get(name)
@@ -243,7 +252,8 @@ def _perhaps(known: Variable | None, operator: str, value: tuple[int, int], *, a
         return Variable(known.values, False, (*known.perhaps, value))
     alone = not known.values or (len(known.values) == 1 and known.sure)
     replaces = operator == "?=" or not always
-    return Variable((), False, (*known.values, *known.perhaps, value)) if alone and replaces else None
+    every = known.sure or known.every or (always and operator == "?=")
+    return Variable((), False, (*known.values, *known.perhaps, value), every) if alone and replaces else None
 
 
 _PRINTS_OPTIONS = re.compile(r"\b(?:echo|printf)\s+(?:-[neE]+\s+)?[\"']?\s*-[-\w]")
@@ -305,7 +315,7 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
         variables.given = frozenset(given_above(source, workspace))
     recipes: list[Line] = []
     called: list[Line] = []
-    depth = 0
+    conditions = _Conditions()
     defined: _Defined | None = None
     held: list[tuple[str, Line]] = []
     for line in lines_of(source):
@@ -323,16 +333,18 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
             called += _called(source, line)
         condition = _CONDITION.match(text)
         if condition is not None:
-            depth += {"else": 0, "endif": -1}.get(condition[1], 1)
+            variables.settle(conditions.note(condition[1], text[condition.end() :]))
             continue
         if line.is_recipe(source):
             recipes.append(line)
             continue
         define = DEFINE.match(text)
         if define is not None:
-            defined = _Defined(define[1] or "", f"{define[2] or ''}=", depth == 0, "override" in define[0].split(), [])
+            overrides = "override" in define[0].split()
+            defined = _Defined(define[1] or "", f"{define[2] or ''}=", not conditions.open, overrides, [])
             continue
-        called += _noted(variables, source, line, workspace, always=depth == 0)
+        conditions.assign(text)
+        called += _noted(variables, source, line, workspace, always=not conditions.open)
         if ";" in text and ":" in text.partition(";")[0] and not ASSIGNMENT.match(text.lstrip()):  # target: ; command
             recipes.append(Line(line.start + text.index(";") + 1, line.end))
     for name, line in held:
@@ -342,6 +354,38 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
         else:
             variables.forget([name])
     return [*_meant(recipes, source), *called], variables
+
+
+class _Conditions:
+    """The conditions around a line."""
+
+    def __init__(self) -> None:
+        self.open: list[list[set[str]]] = []
+        """For each of them the variables that its branches so far set."""
+        self._whole: list[bool] = []
+        """Whether each of them has an ``else`` for all other cases."""
+
+    def note(self, word: str, rest: str) -> set[str]:
+        """Note ``ifdef``, ``else`` or ``endif``; gives back what variables are set in any case after it."""
+        if word not in ("else", "endif"):
+            self.open.append([set()])
+            self._whole.append(False)
+        elif self.open and word == "else":
+            self.open[-1].append(set())
+            self._whole[-1] = not rest.partition("#")[0].strip()
+        elif self.open:
+            branches, whole = self.open.pop(), self._whole.pop()
+            names = set.intersection(*branches) if whole else set()
+            if not self.open:
+                return names
+            self.open[-1][-1] |= names
+        return set()
+
+    def assign(self, text: str) -> None:
+        """Note the variable that a line sets to a value of its own."""
+        match = ASSIGNMENT.match(text.lstrip()) if self.open else None
+        if match is not None and match[2] not in ("+=", "?=", "!="):
+            self.open[-1][-1].add(match[1])
 
 
 class _Defined(NamedTuple):
@@ -506,6 +550,8 @@ def _put_variable(builder: Builder, source: Source, name: str, variables: _Varia
             held = Builder(source)
             _expand(held, source, *value, variables, _DEPTH - 1)
             builder.perhaps[plain, "".join(held.parts).strip()] = None
+        if variable.every:
+            builder.settled.add(plain)
 
 
 _START = re.compile(
@@ -546,6 +592,7 @@ def _put_start(
     for match in found:
         held = Builder(source)
         _expand(held, source, match.start("options"), match.end(), variables, _DEPTH - 1)
+        builder.settled.add(plain)
         builder.perhaps[plain, "".join(held.parts).strip()] = None
 
 

@@ -157,6 +157,24 @@ BRANCHES = "ifdef A\nR = {}\nelse\nR = {}\nendif\na:\n\t$(R) {}\n"
 
 
 @table(
+    ("text", "certain"),
+    [
+        ("ifdef X\nO = --gpus all --ipc=host\nelse\nO = --gpus all\nendif\n", True),
+        ("ifdef X\nO = --gpus=all --ipc=host\nelse ifdef Y\nO = --gpus all\nelse #\nO = --gpus all -i\nendif\n", True),
+        ("ifdef X\nifdef Y\nO = --gpus all\nelse\nO = --gpus all -t\nendif\nelse\nO = --gpus all\nendif\n", True),
+        ("O = --gpus all --ipc=host\nifdef X\nO = --gpus all\nendif\n", True),
+        ("ifdef X\nO = --gpus all\nendif\nO ?= --gpus all --ipc=host\n", True),
+        ("ifdef X\nO = --gpus all\nelse ifdef Y\nO = --gpus all -t\nendif\n", False),
+        ("ifdef X\nO = --gpus all\nelse\nY = 1\nendif\n", False),
+        ("ifdef X\nO = --gpus all\nelse\nO = -t\nendif\n", False),
+    ],
+)
+def test_gpus_that_are_requested_in_each_case(tmp_path: Path, text: str, certain: bool) -> None:
+    launch = one(tmp_path, f"{text}a:\n\tdocker run $(O) IMG\n", NAME)
+    assert (launch.gpu.requested, launch.gpu.in_branches) == (True, not certain)
+
+
+@table(
     "first, second, rest, requested, in_branches",
     [
         ("sudo docker run", "docker run", "--gpus all img", True, False),

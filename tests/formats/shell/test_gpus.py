@@ -151,7 +151,6 @@ ELSE = "if a; then G={first}; else G={second}; fi\n"
         ("G=''\nif a; then G='--runtime nvidia'; elif b; then G=''; else exit 1; fi", True),
         ("if a; then R=--gpus=all; else R=--runtime=nvidia; fi\nwhile b; do case $1 in --gpu) G=$R;; esac; shift; done",
          True),
-        (ELSE.format(first="--gpus=all", second="'--gpus all --runtime nvidia'"), True),
         ("G=-d\nif a; then G=\"$G --gpus all\"; fi", True),
         ("if a; then G+=' --gpus all'; else G+=' --runtime=nvidia'; fi", True),
         ("G=\nif a; then G=\"$G --runtime=nvidia\"; if b; then exit 1; fi; else G=\"$G --gpus all\"; fi", True),
@@ -159,7 +158,6 @@ ELSE = "if a; then G={first}; else G={second}; fi\n"
         ("G='--gpus all'\nwhile a; do case $1 in -g) G=\"--gpus device=$2\";; esac; shift; done", True),
         (ELSE.format(first="--gpus=2", second="'--gpus all'"), True),
         (ELSE.format(first="--gpus=1", second="'--gpus=2'"), True),
-        (ELSE.format(first="--gpus=all", second='"--gpus device=$1 --ipc=host"'), None),
         (ELSE.format(first="--gpus=all", second='"--gpus device=$1 $2"'), None),
         # How many is not known.
         ('G=--rm\nif a; then G="$G --gpus $N"; fi', True),
@@ -177,7 +175,6 @@ ELSE = "if a; then G={first}; else G={second}; fi\n"
         ("while getopts g: o; do case $o in g) G=\"--gpus device=$OPTARG\";; esac; done", True),
         # It may hold something else, or nobody knows what.
         (ELSE.format(first="--gpus=all", second="--shm-size=8g"), None),
-        (ELSE.format(first="--gpus=all", second="'--gpus all --ipc=host'"), None),
         (ELSE.format(first="--gpus=all", second="$MORE"), None),
         (ELSE.format(first="--gpus=1", second=""), True),
         (ELSE.format(first="'--gpus all own/app'", second=""), None),
@@ -224,6 +221,38 @@ def test_gpus_of_an_array_that_holds_nothing_else_in_any_branch(before: str, req
     launch = one(f'{before}\ndocker run "${{G[@]}}" -it img')
     assert (launch.gpu.requested, launch.undecided is None) == (requested, requested is True)
     assert launch.gpu.in_branches is (requested is True)
+
+
+CASES = "case $1 in\n x) {first} ;;\n *) {second} ;;\nesac"
+
+
+@table(
+    "before, left_open, certain",
+    [
+        (ELSE.format(first="--gpus=all", second="'--gpus all --runtime nvidia'"), None, True),
+        (ELSE.format(first="--gpus=all", second="'--gpus all --ipc=host'"), "arguments", True),
+        (ELSE.format(first="--gpus=all", second='"--gpus device=$1 --ipc=host"'), "arguments", False),
+        (ELSE.format(first="'--gpus all --shm-size=8g'", second="'--gpus all --ipc=host'"), "variable", True),
+        (CASES.format(first="G='--gpus all --ipc=host'", second="G='--gpus all'"), "arguments", True),
+        (CASES.format(first="G='--gpus all'", second="exit 1"), None, True),
+        ("G=\n" + CASES.format(first="G='--gpus all --ipc=host'", second="export G='--gpus all'"), "arguments", True),
+        ("G='--gpus all'\nif a; then G='--gpus all --ipc=host'; fi", "arguments", True),
+        ("if a; then if b; then G=--gpus=all; else G='--gpus all -t'; fi; elif c; then X=1 G=--gpus=all; else exit; fi",
+         None, True),
+        ("f() {" + CASES.format(first="G='--gpus=all --ipc=host'", second="G=--gpus=all") + "; }; f",
+         "arguments", True),
+        # It may not be set at all, or was before.
+        ("if a; then G='--gpus all'; elif b; then G='--gpus all -t'; fi", None, False),
+        ("case $1 in\n x) G='--gpus all' ;;\n y) G='--gpus all -t' ;;\nesac", None, False),
+        ("for i in $X; do if a; then G='--gpus all'; else G='--gpus all -t'; fi; done", None, False),
+        ("if b; then\nif a; then G='--gpus all'; else G='--gpus all -t'; fi; fi", None, False),
+    ],
+)
+def test_gpus_that_are_requested_in_each_branch(before: str, left_open: str | None, certain: bool) -> None:
+    launch = one(f"{before}\ndocker run $G -it img")
+    assert launch.gpu.requested
+    assert (launch.undecided.kind if launch.undecided else None) == left_open
+    assert launch.gpu.in_branches is not certain
 
 
 @table(
