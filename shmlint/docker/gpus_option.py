@@ -64,7 +64,9 @@ def parse_podman_gpus(value: str) -> GpuDevices:
 
 
 def starts_count(value: str, request: GpuDevices) -> bool:
-    """Whether a bare field follows the device: ``device=0,1``."""
+    """Whether a bare field follows the device: ``device=0,1``, ``device=GPU-a,GPU-b``, whose count is no number."""
+    if request.error:
+        return quoted_devices(value) is not None
     if not request.device_ids or not request.number:
         return False
     after = value.partition("device=")[2].split(",")[1:]

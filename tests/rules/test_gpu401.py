@@ -23,6 +23,8 @@ def fixed(kind: str, path: str, text: str) -> str:
 SCRIPTS = (
     (RUN.format("device=0,1"), RUN.format("'\"device=0,1\"'")),
     (RUN.format('"device=0,1"'), RUN.format("'\"device=0,1\"'")),
+    (RUN.format('"device=GPU-3a,GPU-3b"'), RUN.format("'\"device=GPU-3a,GPU-3b\"'")),
+    (RUN.format("driver=nvidia,device=0:0,0:1"), RUN.format("'driver=nvidia,\"device=0:0,0:1\"'")),
     ('docker run --gpus="device=0,1" i', "docker run --gpus='\"device=0,1\"' i"),
     ("docker run '--gpus=device=0,1' i", "docker run '--gpus=\"device=0,1\"' i"),
     ('docker run "--gpus=device=0,1" i', 'docker run "--gpus=\\"device=0,1\\"" i'),
@@ -58,7 +60,11 @@ def test_a_list_that_two_shells_read_stays() -> None:
     assert fixed("shell", "x.sh", text) == text
 
 
-@pytest.mark.parametrize("value", ["device=0,all", "device=0,count=2", "device=all,1", "device=0,1,2,count=3"])
+@pytest.mark.parametrize(
+    "value",
+    ["device=0,all", "device=GPU-3a,none", "device=GPU-3a,GPU-3b,count=2", "device=0,count=2", "device=all,1",
+     "device=0,1,2,count=3"],
+)  # fmt: skip
 def test_what_is_no_list_of_devices_stays(value: str) -> None:
     text = RUN.format(value) + "\n"
     assert fixed("shell", "x.sh", text) == text

@@ -116,7 +116,7 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             advice = "write the option and its value as two words"
             yield GpuFault(place, "one-word", option.word.text, message, changes, advice)
             continue
-        if request.error:
+        if request.error and (run.engine == "podman" or not starts_count(value, request)):
             changes = ()
             if value.lower() == "all" and option.value_span is not None:
                 span = option.value_span
