@@ -216,7 +216,9 @@ def parts(
 
 
 def _holds_steps(name: Scalar, value: Node) -> bool:
-    """Whether a key that is talk elsewhere names what is run: Bitbucket's ``default`` pipeline."""
+    """Whether a key that is talk elsewhere names what is run: Bitbucket's ``default`` pipeline, CircleCI's ``when``."""
+    if name.value == "when":
+        return isinstance(value, MappingNode) and value.get("steps") is not None
     return name.value == "default" and isinstance(value, SequenceNode)
 
 

@@ -151,6 +151,12 @@ def test_an_action_that_runs_its_script_on_a_host(tmp_path: Path) -> None:
             f"          command: |\n            {RUN}\n",
             [4, 8],
         ),
+        (
+            ".circleci/config.yml",
+            f"jobs:\n  t:\n    when: {RUN}\n    steps:\n      - when:\n          condition: << x >>\n          steps:\n"
+            f"            - run: {RUN}\n            - run: {{command: '{RUN}'}}\n",
+            [8, 9],
+        ),
         ("azure-pipelines.yml", f"steps:\n- script: {RUN}\n  displayName: {RUN}\n- bash: |\n    {RUN}\n", [2, 5]),
         (
             ".buildkite/p.yml",
