@@ -7,7 +7,7 @@ branch, on an argument or on another program stays unknown.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
@@ -25,8 +25,10 @@ from shmlint.syntax.shell_output import (
     SCRIPT,
     TAKERS,
     goes_to,
+    is_run,
     names_in,
     plainly_printed,
+    read_by_calls,
     taken_by,
 )
 from shmlint.syntax.shell_repair import one_heredoc, repaired
@@ -715,6 +717,8 @@ class _CommandReader:
             yield self._unread(node, f"its text goes to `{reader}`, which is not followed")
         elif file and not PAGE.search(file):
             yield self._unread(node, f"it is written to `{file}`")
+        elif not file and (reader := read_by_calls(self.tree, node)):
+            yield self._unread(node, f"its text goes to `{reader}`, which is not followed")
 
     def _held(self, node: Node) -> Iterator[Command]:
         """The commands in the text of variables, in an argument that a shell reads: ``eval "cd x && $CMD"``."""
@@ -824,9 +828,9 @@ class _CommandReader:
         for pipe in (c for c in redirect.children if c.type == "pipeline"):
             readers += [c for c in pipe.children if c.type == "command"]
         names = {name for command in readers for name in names_in(self.tree, command)}
-        if names.isdisjoint(RUNNERS):
+        if not is_run(names):
             file = next((c for c in (*statement.children, *redirect.children) if c.type == "file_redirect"), None)
-            taker = next(iter(names & TAKERS), "") or taken_by(self.tree, readers)
+            taker = self._taker(readers, names)
             script = SCRIPT.search(self.tree.raw(file)) is not None if file is not None else False
             if not script and STARTS.search(inside) and (taker or file is not None):
                 because = f"its text goes to `{taker}`, which is not followed" if taker else "it is written to a file"
@@ -839,13 +843,26 @@ class _CommandReader:
         start, end = self.tree.char(node.start_byte), self.tree.char(node.end_byte)
         yield from self._nested(node, start, end, escapes=escapes, given=given)
 
+    def _taker(self, readers: Sequence[Node], names: Iterable[str]) -> str:
+        """The program that does what is not followed with the text that some commands are given."""
+        taker = next(iter(sorted(TAKERS.intersection(names))), "") or taken_by(self.tree, readers)
+        return taker or next(filter(None, (read_by_calls(self.tree, reader) for reader in readers)), "")
+
     def _herestring(self, node: Node) -> Iterator[Command]:
         """A text that a shell is given by ``<<<`` is a script of its own."""
         given, command = node.named_children[-1:], self.tree.parents.get(node.id)
         if self.depth >= _NESTING or not given or command is None or not mentions_engine(self.tree.raw(node)):
             return
-        runs = not RUNNERS.isdisjoint(names_in(self.tree, command))
-        if runs and given[0].type in ("string", "raw_string"):
+        names = set(names_in(self.tree, command))
+        runs = is_run(names)
+        if not runs and STARTS.search(self.tree.raw(given[0])):
+            reader, file = goes_to(self.tree, command) if "cat" in names else ("", "")
+            taker = reader or self._taker([command], names)
+            if taker:
+                yield self._unread(given[0], f"its text goes to `{taker}`, which is not followed")
+            elif file:
+                yield self._unread(given[0], f"it is written to `{file}`")
+        elif runs and given[0].type in ("string", "raw_string"):
             start, end = self.tree.char(given[0].start_byte) + 1, self.tree.char(given[0].end_byte) - 1
             escapes = '$`"\\' if given[0].type == "string" else ""
             before = self.tree.raw(command)[: max(node.start_byte - command.start_byte, 0)]
@@ -943,7 +960,9 @@ class _EngineReader(_CommandReader):
         name = next(iter(raw.split(None, 1)), "")
         if name in _PRINTING and name not in self.defined and not holds_one(raw, _JOINING):
             prints_start = name in PRINTERS and ("$" in raw or STARTS.search(raw) is not None)
-            return prints_start and goes_to(self.tree, node) != ("", "")
+            if not prints_start or goes_to(self.tree, node) != ("", ""):
+                return prints_start
+            return STARTS.search(raw) is not None and bool(read_by_calls(self.tree, node))
         if _names_engine(raw):
             return not _only_asks(raw)
         if name in self.defined:

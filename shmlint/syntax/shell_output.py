@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,12 +22,20 @@ RUNNERS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ssh", "su", "sudo", "t
 TAKERS = frozenset({"crontab", "xargs", "parallel", "python", "python3", "perl", "docker", "podman"})
 """Commands that do with a text what is not followed."""
 
+
+
+def is_run(names: Collection[str]) -> bool:
+    """Whether a program among the first words of a command runs the text that it is given; ``sudo`` only starts one."""
+    runners = RUNNERS.intersection(names)
+    return bool(runners) and not (runners == {"sudo"} and not TAKERS.isdisjoint(names))
+
+
 PRINTERS = frozenset({"echo", "printf"})
 
 SCRIPT = re.compile(r"\.(?:sh|bash|command)['\"]?\Z")
 """The name of a script, at the end of a redirection."""
 
-PAGE = re.compile(r"\.(?:md|rst|txt|log|html)['\"]?\Z")
+PAGE = re.compile(r"\.(?:md|rst|log|html)['\"]?\Z")
 """The name of a file that people read."""
 
 _TO_FILE = re.compile(r"1?>(?!&)")
@@ -51,6 +59,25 @@ def goes_to(tree: Tree, node: Node) -> tuple[str, str]:
         elif here.type not in ("subshell", "compound_statement", "list"):
             break
     return "", ""
+
+
+def read_by_calls(tree: Tree, node: Node) -> str:
+    """The program that gets what the function prints that a node is in, where one of its calls hands that on.
+
+    ``f | ssh host bash``, ``eval "$(f)"``; a copy by ``tee`` is for people.
+    """
+    function = next((around for around in tree.around(node) if around.type == "function_definition"), None)
+    name = function.child_by_field_name("name") if function is not None else None
+    for call in tree.commands_of(tree.raw(name)) if name is not None else ():
+        reader, _ = goes_to(tree, call)
+        inside = next((around for around in tree.around(call) if around.type == "command_substitution"), None)
+        if not reader and inside is not None and len(inside.named_children) == 1:
+            around = next((around for around in tree.around(inside) if around.type == "command"), None)
+            names = names_in(tree, around) if around is not None else []
+            reader = next((name for name in names if name == "eval" or name in RUNNERS - {"sudo"}), "")
+        if reader not in ("", "tee"):
+            return reader
+    return ""
 
 
 def _reader(tree: Tree, command: Node | None) -> str:

@@ -193,6 +193,7 @@ class Tree:
         self.chars = character_offsets(text.text)
         self._look_at(text.text)
         self._exporting: list[Range] | None = None
+        self._commands: dict[str, list[Node]] | None = None
 
     def _look_at(self, text: str) -> None:
         """Note the nodes of a text.
@@ -292,6 +293,15 @@ class Tree:
 
     def offsets(self, start: int, end: int) -> Sequence[int]:
         return self.text.offsets[start:end]
+
+    def commands_of(self, name: str) -> Sequence[Node]:
+        """The commands that begin with a name."""
+        if self._commands is None:
+            self._commands = {}
+            for node in self.nodes:
+                if node.type == "command":
+                    self._commands.setdefault(self.raw(node).split(None, 1)[0], []).append(node)
+        return self._commands.get(name, ())
 
     def behind(self, command: Node) -> list[Node]:
         """The words of a command that stand behind its redirections, which the grammar takes for parts of those."""

@@ -108,6 +108,16 @@ def test_an_image_that_something_else_adds_is_reported(text: str, words: list[st
          "its text goes to `python3`, which is not followed"),
         ("cat > run <<E\ndocker run --rm IMG\nE\n", "it is written to a file"),
         ("submit --now <<E\ndocker run --rm IMG\nE\n", "its text goes to `submit`, which is not followed"),
+        ("crontab - <<< '@reboot docker run --gpus all IMG'\n", "its text goes to `crontab`, which is not followed"),
+        ("sudo crontab - <<<\"@daily docker run --rm IMG\"\n", "its text goes to `crontab`, which is not followed"),
+        ("sudo crontab <<E\n@daily docker run --rm IMG\nE\n", "its text goes to `crontab`, which is not followed"),
+        ("submit <<< 'docker run --rm IMG'\n", "its text goes to `submit`, which is not followed"),
+        ("cat <<< 'docker run --rm IMG' > run.sh\n", "it is written to `run.sh`"),
+        ("cat <<< 'docker run --rm IMG' | crontab -\n", "its text goes to `crontab`, which is not followed"),
+        ("echo 'docker run --gpus all IMG' >> cmds.txt\n", "it is written to `cmds.txt`"),
+        ("f() { cat <<E\ndocker run --rm IMG\nE\n}\nf | ssh h bash\n", "its text goes to `ssh`, which is not followed"),
+        ("f() { cat <<E\ndocker run --rm IMG\nE\n}\neval \"$(f)\"\n", "its text goes to `eval`, which is not followed"),
+        ("f() { echo 'docker run --rm IMG'; }\nx; f | bash\n", "its text goes to `bash`, which is not followed"),
         ("python3 -c \"os.system('docker run --rm IMG')\"\n",
          "it is in an argument of `python3`, which is not followed"),
         ("bash -c 'docker run --gpus '\"all\"' me/train'\n",
@@ -118,6 +128,20 @@ def test_a_launch_that_another_program_gets_is_reported(text: str, because: str)
     run = read("shell", "x.sh", text)
     assert run.launches == ()
     assert [place.because for place in run.not_read] == [because]
+
+
+@table(
+    "text",
+    [
+        "mail me <<< 'docker run --rm IMG'\n", "cat <<< 'docker run --rm IMG'\n", "read X <<< 'docker run --rm IMG'\n",
+        "echo 'docker run --rm IMG' > run.md\n",
+        "f() { cat <<E\ndocker run --rm IMG\nE\n}\nf | less\nf >&2\nf | tee log\n",
+        "f() { echo 'docker run --rm IMG'; }\nf\nx=$(f)\nf > log\n",
+    ],
+)  # fmt: skip
+def test_a_launch_that_people_read_is_not_reported(text: str) -> None:
+    run = read("shell", "x.sh", text)
+    assert (run.launches, run.not_read) == ((), ())
 
 
 @table(
