@@ -245,7 +245,7 @@ _KINDS = (
         named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd|adoc|asciidoc|org|ipynb)"),
         maybe=_path(
             r"(?:readme|install|usage)(?:\.txt)?",
-            r"package\.json|pyproject\.toml|tox\.ini|procfile|earthfile|vagrantfile|(?:[^/]*\.)?cron(?:tab)?",
+            r"package\.json|pyproject\.toml|pixi\.toml|tox\.ini|procfile|earthfile|vagrantfile|(?:[^/]*\.)?cron(?:tab)?",
             r"supervisord?[^/]*\.conf",
             r"\.vscode/tasks\.json",
         ),

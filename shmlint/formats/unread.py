@@ -35,6 +35,17 @@ _IN_SCRIPT = (
 _RUN = r"[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+[-\\]"
 _IN_DOCUMENT = rf"(?<![\w./-])(?P<start>{ENGINE}){_RUN}"
 _IN_YAML = rf"(?![ \t]*#)(?>[^\n#]*?(?<![\w./-])(?P<start>{ENGINE}){_RUN})"
+_ITEM = r"[\"']?[ \t]*,[ \t]*[\"']?"
+_FLOW_LIST = (
+    rf"(?![ \t]*#)(?>[^\n#]*?\[[ \t]*[\"']?(?:sudo{_ITEM})?(?P<start>{ENGINE}){_ITEM}"
+    rf"(?:container{_ITEM})?(?:run|create){_ITEM}-)"
+)
+_NEXT_ITEM = r"[\"']?[ \t]*\r?\n[ \t]*-[ \t]+[\"']?"
+_BLOCK_LIST = (
+    rf"[ \t]*(?:-[ \t]+)+[\"']?(?P<start>{ENGINE}){_NEXT_ITEM}(?:container{_NEXT_ITEM})?(?:run|create){_NEXT_ITEM}-"
+)
+"""A command as a list of its words, in one line or one word a line."""
+_LISTS = (_FLOW_LIST, _BLOCK_LIST)
 _QUOTE = "[\"'`]"
 _SUBCOMMAND = rf"{_QUOTE}(?:container{_QUOTE}[ \t]*,[ \t]*{_QUOTE})?(?:run|create){_QUOTE}"
 _IN_PROGRAM = (
@@ -62,7 +73,7 @@ _CONDOR = _Language("HTCondor's submit files are", (r"(?mi)^[ \t]*(?P<start>requ
 _SCRIPTS = _Language("scripts of PowerShell are", (_IN_SCRIPT,), False)
 _BATCH = _Language("scripts of the Windows command line are", (_IN_SCRIPT,), False)
 _ASCIIDOC = _Language("AsciiDoc is", (_IN_DOCUMENT,), False)
-_SETTINGS = _Language("the commands of other tools' settings are", (), False, (_IN_YAML,))
+_SETTINGS = _Language("the commands of other tools' settings are", (), False, (_IN_YAML, _FLOW_LIST))
 _TEXT = _Language("a text that is no Markdown is", (_IN_DOCUMENT,), False)
 _TERRAFORM = _Language("Terraform and Nomad are", _BLOCKS, lines=(_IN_YAML,))
 
@@ -77,12 +88,12 @@ _LANGUAGES = {
     "tf": _TERRAFORM, "hcl": _TERRAFORM, "nomad": _TERRAFORM,
 }  # fmt: skip
 """By the ending of a file, or the name of one that has none."""
-_PLAYBOOKS = _Language("playbooks and commands in other tools' YAML are", lines=(_PLAYBOOK, _IN_YAML))
+_PLAYBOOKS = _Language("playbooks and commands in other tools' YAML are", lines=(_PLAYBOOK, _IN_YAML, *_LISTS))
 _VALUES = _Language(
     "the values of a Helm chart are", (r"(?m)^[ \t]*[\"']?(?P<start>nvidia\.com/gpu)[\"']?:[ \t]*[\"']?[1-9]",)
 )
 _PROGRAMS = _Language("the commands of programs are", _IN_PROGRAM)
-_MANIFESTS = _Language("container starts in a manifest's scripts are", lines=(_IN_YAML,))
+_MANIFESTS = _Language("container starts in a manifest's scripts are", lines=(_IN_YAML, *_LISTS))
 
 _NEAR = 1500
 """Characters of a start in which its request for a GPU is looked for."""
