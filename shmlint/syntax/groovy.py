@@ -24,7 +24,12 @@ class String(NamedTuple):
     @property
     def interpolates(self) -> bool:
         """Whether ``$name`` and ``${…}`` in it are replaced."""
-        return self.source.text[self.start] == '"'
+        return self.source.text[self.start] in '"$'
+
+    @property
+    def is_dollar_slashy(self) -> bool:
+        """Whether it is ``$/…/$``, in which ``$`` escapes and a backslash does not."""
+        return self.source.text[self.start] == "$"
 
     @property
     def text(self) -> str:
@@ -35,6 +40,7 @@ _TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)
     |'''(?>(?:\\.|[^'\\]|'(?!''))*)'''
     |\"""(?>(?:\\.|\$\{[^{}]*\}|[^"\\]|"(?!""))*)\"""
+    |(?<![\w$])\$/(?>(?:\$/\$|\$[$/]|[^/]|/(?!\$))*)/\$
     |'(?>(?:\\.|[^'\\\n])*)'
     |"(?>(?:\\.|\$\{[^{}\n]*\}|[^"\\\n])*)"
     """,
@@ -53,7 +59,7 @@ def strings(source: Source) -> tuple[dict[int, String], str]:
         if token[0] == "/":
             pieces.append(re.sub(r"[^\n]", " ", token))
         else:
-            marks = 3 if token[:3] in ("'''", '"""') and len(token) >= 6 else 1
+            marks = 3 if token[:3] in ("'''", '"""') and len(token) >= 6 else 2 if token[0] == "$" else 1
             found[match.start()] = String(
                 source, match.start(), match.end(), match.start() + marks, match.end() - marks
             )
@@ -73,23 +79,31 @@ class Piece(NamedTuple):
 
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "s": " "}
 _SPECIAL = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(\r?\n)|(.))|\$\{([^{}]*)\}|\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)", re.S)
+_OF_DOLLAR_SLASHY = re.compile(
+    r"\\u([0-9A-Fa-f]{4})|(?!)()|\$(/\$|[$/])|\$\{([^{}]*)\}|\$([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)"
+)
+"""The same in ``$/…/$``, where nothing hides the end of a line."""
 
 
 def pieces(string: String) -> Iterator[Piece]:
     """The value of a string in its order; a text that is not escaped is one piece, each escape one more."""
     source = string.source
     at = string.first
-    for match in _SPECIAL.finditer(source.text, string.first, string.last):
+    special = _OF_DOLLAR_SLASHY if string.is_dollar_slashy else _SPECIAL
+    for match in special.finditer(source.text, string.first, string.last):
         code, newline, letter, braced, plain = match.groups()
-        if match[0][0] == "$" and not string.interpolates:
+        expression = braced is not None or plain is not None
+        if expression and not string.interpolates:
             continue
         if at < match.start():
             yield Piece(source.text[at : match.start()], at, match.start())
         at = match.end()
-        if match[0][0] == "$":
+        if expression:
             yield Piece((braced if braced is not None else plain).strip(), match.start(), at, True)
         elif code:
             yield Piece(chr(int(code, 16)), match.start(), at)
+        elif string.is_dollar_slashy:
+            yield Piece(letter, match.start(), at)
         elif newline is None:
             yield Piece(_LETTERS.get(letter, letter), match.start(), at)
     if at < string.last:

@@ -23,6 +23,8 @@ NAME = "Jenkinsfile"
         (f"def x = sh(returnStdout: true,\n  script: \"{RUN} IMG\").trim()\n", IMAGE, 2),
         (f"sh '''\n  {RUN} \\\n    IMG\n'''\n", IMAGE, 2),
         (f'sh """\n  {RUN} \\\\\n    -e A=\\$B \\"IMG\\"\n"""\n', IMAGE, 2),
+        (f"x = 'a/b'\nsh $/{RUN} -v $b:$$HOME$/$c -e 'A=\\n' IMG/$\n", IMAGE, 2),
+        (f"def i = 'IMG'\nsh(script: $/\n  {RUN} \\\n  ${{i}}\n/$, returnStdout: true)\nsh 'x /$'\n", IMAGE, 3),
         (f"sshCommand remote: r, command: '{RUN} IMG'\n", IMAGE, 1),
         (f"def i = 'IMG'\nsh \"{RUN} ${{i}}\"\n", IMAGE, 2),
         (f"environment {{\n  I = 'IMG'\n}}\nsh '{RUN} $I'\n", IMAGE, 4),
@@ -57,7 +59,7 @@ def test_pipelines_are_found(tmp_path: Path, name: str) -> None:
         f"// sh '{RUN} IMG'\n/* sh '{RUN} IMG'\n*/\n",
         f"echo '{RUN} IMG'\nprintln \"sh '{RUN} IMG'\"\n",
         f"sh 'echo \"{RUN} IMG\"'\n",
-        f"sh '{RUN} IMG\n",
+        f"sh '{RUN} IMG\n", f"sh $/{RUN} IMG\n", f"x$/2 + sh / {RUN} IMG /$\n",
         "docker.image('IMG').push()\ndocker.withRegistry('https://x') {}\n",
     ],
 )
