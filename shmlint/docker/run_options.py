@@ -50,6 +50,10 @@ class Option(NamedTuple):
         return self.unknown.sentence if self.unknown is not None else ""
 
 
+MISSPELT_GPUS = re.compile(r"(?:--?gpu|-gpus|--gpus(?=[-_:]))(?:(?P<all>[-_]all)|:?(?:=(?P<value>.+))?)")
+"""Options that are meant for ``--gpus``, with what is meant for its value."""
+
+
 def is_one_word(option: Option) -> bool:
     """Whether an option and its value are in one word with a blank between, which the client refuses."""
     name = option.word.text.partition("=")[0]
@@ -73,7 +77,7 @@ class RunCommand(NamedTuple):
     """What a container is started with.
 
     ``unknown`` is why options may be missing here: a word among them could hold any others, or
-    an option is not known. ``unknown_option`` is the word of that option.
+    an option is not known. ``unknown_option`` is the word of that option, or of one whose value is in several words.
     """
 
     engine: Binary
@@ -342,10 +346,10 @@ class _OptionReader:
             raise self._give_up(word, f"bad flag syntax: {word.text}")
         flag = self._lookup(name)
         if flag is None:
-            two = self._two_words(word)
-            if two is None:
+            meant = self._two_words(word) or self._meant_gpus(word)
+            if meant is None:
                 raise self._unknown_option(word, f"unknown flag: {name}")
-            yield two
+            yield meant
         elif equals:
             yield Option(flag.name, value, word, word, word.part_span(value), True, word.unknown)
         elif flag.type == "bool":
@@ -362,6 +366,20 @@ class _OptionReader:
             return None
         return Option(flag.name, value, word, word, word.part_span(value), True)
 
+    def _meant_gpus(self, word: Word) -> Option | None:
+        """``--gpu all``, ``-gpus=all`` and ``--gpus-all``, which the client refuses, as they were meant."""
+        found = MISSPELT_GPUS.fullmatch(word.text)
+        if found is None or word.unknown or self._lookup("--gpus") is None:
+            return None
+        if found["all"]:
+            return Option("--gpus", "all", word, word, None, True)
+        after = self.words[self.at] if found["value"] is None and self.at < len(self.words) else word
+        value = found["value"] or after.text
+        if after.unknown or parse_gpus(value).error:
+            return None
+        self.at += found["value"] is None
+        return Option("--gpus", value, word, after, after.part_span(value), found["value"] is not None)
+
     def _short(self, word: Word) -> Iterator[Option]:
         cluster = word.text[1:]
         # Left over in pflag for `go test`: options that begin so are passed over.
@@ -371,6 +389,10 @@ class _OptionReader:
             raise self._unknown_option(word, f"`{word.text}` is -i and -p, whose value is refused")
         while cluster:
             flag = self._lookup(f"-{cluster[0]}")
+            meant = self._meant_gpus(word) if flag is None and cluster == word.text[1:] else None
+            if meant is not None:
+                yield meant
+                return
             if flag is None:
                 raise self._unknown_option(word, f"unknown shorthand flag: '{cluster[0]}' in -{cluster}")
             if len(cluster) > 2 and cluster[1] == "=":
@@ -393,11 +415,11 @@ class _OptionReader:
         after, rest = self.words[self.at], self.words[self.at + 1 :]
         if flag.name in ("--gpus", "--shm-size") and not after.unknown:
             if after.text == "=":
-                raise self._give_up(word, "there is a blank before its `=`")
+                raise self._unknown_option(word, "there is a blank before its `=`")
             if _lacks_value(flag.name, after, rest):
                 return Option(flag.name, None, word)
             if flag.name == "--shm-size" and _lacks_unit(after, rest):
-                raise self._give_up(word, f"`{after.text}` and its unit `{rest[0].text}` are two words")
+                raise self._unknown_option(word, f"`{after.text}` and its unit `{rest[0].text}` are two words")
         self.at += 1
         return Option(flag.name, after.text, word, after, after.part_span(after.text), False, after.unknown)
 

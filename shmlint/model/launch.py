@@ -231,11 +231,12 @@ class Change(NamedTuple):
 
 GpuFaultKind = Literal[
     "no-value", "type", "both", "count", "unknown-key", "no-capabilities", "repeated", "numbers",
-    "one-word", "refused", "refused-by-engine", "quotes", "device-list", "counts", "no-gpu",
+    "one-word", "misspelt", "refused", "refused-by-engine", "quotes", "device-list", "counts", "no-gpu",
 ]  # fmt: skip
 """No value, one of another type, a count beside devices, no count, a key that is not known, no capabilities, a value
-twice, devices that are numbers; an option and its value in one word, a value that the client or the engine refuses,
-quotation marks that nothing removes, devices read as a count, several counts, the count 0."""
+twice, devices that are numbers; an option and its value in one word, another name of the option, a value that the
+client or the engine refuses, quotation marks that nothing removes, devices read as a count, several counts, the count
+0."""
 
 
 class GpuFault(NamedTuple):

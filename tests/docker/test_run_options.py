@@ -89,7 +89,7 @@ def test_options(line: str, options: list[tuple[str, str | None]], image: str, c
     ("line", "because", "option"),
     [
         ("docker run --shm_size=8g a", "unknown flag: --shm_size", "--shm_size=8g"),
-        ("docker run -gpus all a", "unknown shorthand flag: 'g' in -gpus", "-gpus"),
+        ("docker run -gpus x a", "unknown shorthand flag: 'g' in -gpus", "-gpus"),
         ("docker run --replace a", "unknown flag: --replace", "--replace"),
         ("docker create -d a", "unknown shorthand flag: 'd' in -d", "-d"),
         ("docker run ---rm a", "bad flag syntax: ---rm", None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -295,6 +296,13 @@ COMMANDS: dict[str, tuple[str, str | None, str | None]] = {
     "both": ("""--gpus '"device=0",count=2'""",
              '`--gpus "device=0",count=2` is refused by the engine: '
              "cannot set both Count and DeviceIDs on device request", None),
+    **{
+        name: (option, f"`{name}` is an unknown flag, and Docker refuses the command; the option is `--gpus`", after)
+        for name, option, after in (
+            ("-gpus", "-gpus all", "--gpus all"), ("--gpu", "--gpu=2", "--gpus=2"), ("-gpu", "-gpu all", "--gpus all"),
+            ("--gpus-all", "--gpus-all", "--gpus=all"), ("--gpus:", "--gpus: all", "--gpus all"),
+        )
+    },
     "all": ("--gpus all", None, None),
     "number": ("--gpus 2", None, None),
     "devices": ("""--gpus '"device=0,1"'""", None, None),
@@ -317,14 +325,33 @@ def test_commands(tmp_path: Path, option: str, message: str | None, after: str |
 def test_the_client_agrees(tmp_path: Path, option: str, message: str | None, after: str | None) -> None:
     if "$" not in option:
         _, body, said = docker_create(["run", *option.replace("'", "").split(), "foo"])
-        assert (body is None) == ("refused by Docker" in (message or "")), said
-        if body is None and message:
+        unknown = "unknown flag" in (message or "")
+        assert (body is None) == ("refused by Docker" in (message or "") or unknown), said
+        assert not unknown or re.search(r"unknown (shorthand )?flag: ", said)
+        if body is None and message and not unknown:
             assert message.partition("refused by Docker: ")[2].partition(":")[0] in said
+
+
+@table(
+    ("option", "message"),
+    [
+        ("--gpu $N", "`--gpu` is an unknown flag, and Docker refuses the command; the option is `--gpus`"),
+        ("--gpus: foo", "`--gpus:` is an unknown flag, and Docker refuses the command; the option is `--gpus`"),
+        ("--gpus = all foo", "`--gpus` has a value that Docker does not read: there is a blank before its `=`"),
+        ("--gpuset 1 foo", None), ("--gpus-all=1 foo", None), ("$X--gpu all foo", None),
+    ],
+)
+def test_what_follows_an_option_that_is_refused_is_not_read(tmp_path: Path, option: str, message: str | None) -> None:
+    files = {"run.sh": f"docker run {option}\n"}
+    found = [f.message for f in findings(tmp_path, files, select=THIS)]
+    assert found == ([f"`docker run`: {message}"] if message else [])
+    assert fixed(tmp_path, files, select=THIS) == {}
 
 
 @pytest.mark.parametrize(
     ("arguments", "rules"),
     [
+        ('"--gpu=all"', ["GPU402"]), ('"--gpu", "all"', ["GPU402"]),
         ('"--gpus", "ALL"', ["GPU402"]), ('"--gpus=none"', ["GPU402"]), ('"--gpus", "all"', []),
         (r'"--gpus", "\"device=0,1\""', []), ('"--gpus", "device=0,1"', ["GPU401"]),
         ("\"--gpus\", \"'device=0,1'\"", ["GPU401"]),

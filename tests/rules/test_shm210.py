@@ -181,9 +181,11 @@ COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
     "short": (f"docker run --shm 8g {IMAGE}",
               ["`--shm` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
     "before run": (f"docker --shm-size=8g run --gpus all {IMAGE} tool",
-                   ["`--shm-size` before the command `run` is an unknown flag, and Docker refuses it"], None),
+                   ["`--shm-size` is not read by Docker: it is an unknown flag before `run`"], None),
     "two words before run": (f"docker --shm-size 8g run --gpus all {IMAGE} tool",
-                   ["`--shm-size` before the command `run` is an unknown flag, and Docker refuses it"], None),
+                   ["`--shm-size` is not read by Docker: it is an unknown flag before `run`"], None),
+    "colon": (f"docker run --shm-size: 8g {IMAGE}",
+              ["`--shm-size:` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
     "another's": (f"docker run --shmop 8g {IMAGE} --shm 8g", [], None),
 }  # fmt: skip
 
@@ -194,6 +196,21 @@ def test_commands(tmp_path: Path, line: str, expected: list[str], after: str | N
     found = findings(tmp_path, files, select=THIS)
     assert [f.message.partition(": `")[2] for f in found] == [message.removeprefix("`") for message in expected]
     assert fixed(tmp_path, files, select=THIS) == ({"run.sh": f"{after}\n"} if after else {})
+
+
+@table(
+    ("size", "because"),
+    [
+        ("--shm-size 8 g", "`8` and its unit `g` are two words"),
+        ("--shm-size 16 GB", "`16` and its unit `GB` are two words"),
+        ("--shm-size = 8g", "there is a blank before its `=`"),
+    ],
+)
+def test_a_size_of_several_words(tmp_path: Path, size: str, because: str) -> None:
+    files = {"run.sh": f"docker run --gpus all {size} {IMAGE}\n"}
+    (found,) = findings(tmp_path, files, select=THIS)
+    assert found.message == f"`docker run`: `--shm-size` is not read by Docker: {because}"
+    assert fixed(tmp_path, files, select=THIS) == {}
 
 
 @table(

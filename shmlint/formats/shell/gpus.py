@@ -8,7 +8,7 @@ from shmlint.docker import gpus as gpu_requests
 from shmlint.docker.engines import DockerCommand
 from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, Request, Runtime
 from shmlint.docker.gpus_option import misread, quoted_devices, requests_none, starts_count
-from shmlint.docker.run_options import Option, RunCommand, is_one_word
+from shmlint.docker.run_options import MISSPELT_GPUS, Option, RunCommand, is_one_word
 from shmlint.docker.run_values import environment_of
 from shmlint.formats.shell.rewrite import join_by_sign, write_quotes
 from shmlint.model.launch import Change, GpuFault, GpuRequest, Launch, Unknown, Value
@@ -99,7 +99,15 @@ def _who(run: RunCommand) -> str:
 
 
 def _invalid(run: RunCommand) -> Iterator[GpuFault]:
-    """Values of ``--gpus`` that are refused, but for lists of devices, which are ``_device_lists``."""
+    """What is refused of ``--gpus``, but for lists of devices, which are ``_device_lists``."""
+    other = run.unknown_option
+    if other is not None and other.span is not None:
+        name = other.text.partition("=")[0]
+        if MISSPELT_GPUS.fullmatch(other.text) is not None:
+            yield GpuFault(other.span, "misspelt", name, _misspelt(name), (), "write --gpus", "")
+        elif name == "--gpus" and run.unknown is not None:
+            message = f"`--gpus` has a value that {_who(run)} does not read: {run.unknown.because}"
+            yield GpuFault(other.span, "refused", name, message, (), "write --gpus and its value as two words", "")
     for option, request in run.gpus():
         value = option.value or ""
         place = (option.value_word or option.word).span
@@ -110,6 +118,10 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             added = Change((Edit(place.path, place.end, place.end, " all"),), f"add `all` in line {place.line}")
             yield GpuFault(place, "no-value", "--gpus", message, (added,), "write --gpus all", "")
             continue
+        name = option.word.text.partition("=")[0]
+        if MISSPELT_GPUS.fullmatch(option.word.text) is not None and option.word.span is not None:
+            changes = tuple(_renamed(option, name))
+            yield GpuFault(option.word.span, "misspelt", name, _misspelt(name), changes, "write --gpus", "")
         if is_one_word(option):
             message = f"`{option.word.text}` is a single word, which {_who(run)} refuses as an unknown flag"
             changes = tuple(join_by_sign(option))
@@ -128,6 +140,19 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             advice = "remove the count, or the devices"
             message = f"`--gpus {value}` is refused by the engine: {request.daemon_error}"
             yield GpuFault(place, "refused-by-engine", shown(value), message, (), advice, "")
+
+
+def _misspelt(name: str) -> str:
+    return f"`{name}` is an unknown flag, and Docker refuses the command; the option is `--gpus`"
+
+
+def _renamed(option: Option, name: str) -> Iterator[Change]:
+    """Write ``--gpus`` for another name, with the value that is part of that."""
+    span = option.word.span
+    if span is not None and span.text.startswith(name):
+        right = "--gpus=all" if name.endswith("all") else "--gpus"
+        edit = Edit(span.path, span.start, span.start + len(name), right)
+        yield Change((edit,), f"write {right} in line {span.line}")
 
 
 def _device_lists(run: RunCommand) -> Iterator[GpuFault]:

@@ -15,7 +15,7 @@ from shmlint.syntax.word import Word
 
 
 def misspelt(run: RunCommand) -> Iterator[Misplaced]:
-    """``--shm_size``, ``--shmsize``, ``-shm-size``, ``--shm``, where that is what the client refuses."""
+    """``--shm_size``, ``--shm-size:``, ``-shm-size``, ``--shm``, and ``--shm-size 8 g``, which the client refuses."""
     word = run.unknown_option
     size = run.shm_size()
     if size is not None and is_one_word(size) and size.word.span is not None:
@@ -24,10 +24,11 @@ def misspelt(run: RunCommand) -> Iterator[Misplaced]:
         advice = "write the option and its value as two words"
         yield Misplaced(size.word.span, message, tuple(join_by_sign(size)), _value((given,)), (), given.text, advice)
     name = word.text.partition("=")[0] if word is not None else ""
-    bare = name.lstrip("-").replace("-", "").replace("_", "")
+    bare = name.lstrip("-").removesuffix(":").replace("-", "").replace("_", "")
     if word is not None and word.span is not None and name == OPTION:
-        message = f"`{name}` before the command `run` is an unknown flag, and Docker refuses it"
-        yield Misplaced(word.span, message, at=name, advice=f"write {OPTION} behind `run`")
+        because = run.unknown.because if run.unknown is not None else ""
+        message = f"`{name}` is not read by Docker: {because}"
+        yield Misplaced(word.span, message, at=name, advice=f"write `{OPTION}=SIZE`, like {OPTION}=8g, behind `run`")
     elif word is not None and word.span is not None and bare in ("shm", "shmsize"):
         message = f"`{name}` is an unknown flag, and Docker refuses the command; the option is `{OPTION}`"
         yield Misplaced(word.span, message, at=name, advice=f"write {OPTION}")

@@ -87,7 +87,7 @@ def _with_refused(run: RunCommand, words: Sequence[Word], docker: DockerCommand)
     refused = next((word for word in before if word.text.partition("=")[0] in OF_RUN), None)
     if refused is None or run.unknown is not None:
         return run
-    because = f"`{refused.text}` before `{docker.verb}` is an unknown flag"
+    because = f"it is an unknown flag before `{docker.verb}`"
     return run._replace(unknown=Unknown("option", because, refused.text), unknown_option=refused)
 
 

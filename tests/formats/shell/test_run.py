@@ -342,7 +342,7 @@ def test_starts_nothing(text: str) -> None:
     assert read(text) == []
 
 
-@pytest.mark.parametrize("text", ["docker run --gpu all img", "docker run --shm_size=1g --gpus all img"])
+@pytest.mark.parametrize("text", ["docker run --gpu img all", "docker run --shm_size=1g --gpus all img"])
 def test_an_option_that_is_not_known_leaves_it_undecided(text: str) -> None:
     assert one(text).undecided
 
