@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from shmlint.formats.makefile.make import Line, Variable, lines_of, put_unknown
+from shmlint.formats.makefile.written import Expressions
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_text import Builder, ShellText
 
@@ -40,6 +41,7 @@ def just_recipes(source: Source) -> Iterator[ShellText]:
             variables[match[1]] = Variable(((start, start + len(match[3])),), match[1] not in variables)
     if body:
         bodies.append((header, body))
+    expressions = Expressions(source, just=True)
     for header, lines in bodies:
         first = source.text[lines[0].start : lines[0].end].strip()
         if first.startswith("#!") and not _SHELL.search(first):
@@ -54,7 +56,7 @@ def just_recipes(source: Source) -> Iterator[ShellText]:
                 start += 1
             _expand_just(builder, source, start, line.end, known)
             builder.put("\n")
-        yield builder.build(Span(source, lines[0].start, lines[-1].end))
+        yield builder.build(Span(source, lines[0].start, lines[-1].end))._replace(unset=expressions.because)
 
 
 _SETTING = re.compile(r"(?m)^set[ \t]+working-directory[ \t]*:=[ \t]*(.*)$")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.makefile.above import given_above
+from shmlint.formats.makefile.written import Expressions, as_variable, closing
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_repair import goes_on
@@ -279,6 +280,7 @@ def _given_options(text: str) -> Iterator[str]:
 def make_lines(source: Source, workspace: Workspace | None = None) -> Iterator[ShellText]:
     """The lines of recipes, and the commands that variables get their values from."""
     lines, variables = _lines_and_variables(source, workspace)
+    expressions = Expressions(source, just=False)
     for line in lines:
         builder = Builder(source)
         start = line.start + line.is_recipe(source)
@@ -289,7 +291,7 @@ def make_lines(source: Source, workspace: Workspace | None = None) -> Iterator[S
             _expand(builder, source, at, below + 1, variables, 0)
             at = below + 2
         _expand(builder, source, at, line.end, variables, 0)
-        yield builder.build(Span(source, start, line.end))
+        yield builder.build(Span(source, start, line.end))._replace(unset=expressions.because)
 
 
 def sure_variables(source: Source, workspace: Workspace) -> set[str]:
@@ -601,30 +603,9 @@ def put_unknown(builder: Builder, name: str, *, options: bool = False) -> str:
 
     Gives back its name.
     """
-    plain = "CURDIR" if _HERE.fullmatch(name.strip()) else re.sub(r"\W", "_", name) or "_"
-    if plain[0].isdigit():
-        plain = f"_{plain}"
+    plain = as_variable(name)
     builder.put_unknown(plain, options=options)
     return plain
-
-
-_HERE = re.compile(r"shell\s+pwd(?:\s+-[LP])?|(?:abspath|realpath)\s+\./?|(?:justfile|invocation)_directory\(\)")
-"""What gives the directory that recipes run in, as make's own variable ``CURDIR`` does."""
-
-
-def closing(text: str, opening: int, end: int) -> int:
-    """The offset of the bracket that closes the one at ``opening``; the end where none does."""
-    pairs = {"(": ")", "{": "}"}
-    open_, close = text[opening], pairs[text[opening]]
-    depth = 0
-    for at in range(opening, end):
-        if text[at] == open_:
-            depth += 1
-        elif text[at] == close:
-            depth -= 1
-            if depth == 0:
-                return at
-    return end
 
 
 _RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?![=:])([^\n;]*)")

@@ -12,8 +12,10 @@ from shmlint.formats import read_each
 from shmlint.formats.makefile.exported import of_just, of_make
 from shmlint.formats.makefile.just import just_directory, just_recipes
 from shmlint.formats.makefile.make import followed_definitions, followed_variables, make_lines
+from shmlint.formats.makefile.written import Expressions
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_source
+from shmlint.formats.shell.run import with_texts
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source, Span
@@ -28,7 +30,11 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 def _read(source: Source, workspace: Workspace) -> Reading:
     reading = read_source(source, parts(source, workspace), workspace)
-    if is_justfile(source.path):
+    just = is_justfile(source.path)
+    if reading.launches:
+        written = Expressions(source, just=just).as_written
+        reading = reading._replace(launches=tuple(with_texts(launch, written) for launch in reading.launches))
+    if just:
         return reading
     stray = _stray(source, reading, workspace)
     return reading._replace(not_read=(*reading.not_read, *stray, *_held(source, reading, workspace)))

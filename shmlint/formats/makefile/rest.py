@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator, Mapping
 from shmlint.files.workspace import Workspace
 from shmlint.formats.makefile.exported import EXPORTS_ALL, JUST_EXPORTS_ALL, names_exported
 from shmlint.formats.makefile.just import JUST_VARIABLE
-from shmlint.formats.makefile.make import ASSIGNMENT, DEFINE, closing, followed_definitions, lines_of, sure_variables
+from shmlint.formats.makefile.make import ASSIGNMENT, DEFINE, followed_definitions, lines_of, sure_variables
 from shmlint.formats.makefile.read import is_justfile, parts
+from shmlint.formats.makefile.written import closing
 from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.formats.shell.rest import same
 from shmlint.model.source import Source

@@ -47,11 +47,13 @@ NAME = "Makefile"
         ("I = IMG\nID := $(shell docker run -d --gpus all $(I) x)\n", IMAGE, "all", 2),
         ("a:\n\techo ${shell docker run --gpus all IMG | wc -l} x\n", IMAGE, "all", 2),
         ("R = docker run --gpus all IMG $(1)\na:\n\t$(call R,x)\n", IMAGE, "all", 1),
-        ("R = docker run --gpus all $1\na:\n\t$(call R,x)\n", "${_1}", "all", 1),
+        ("R = docker run --gpus all $1\na:\n\t$(call R,x)\n", "$1", "all", 1),
         ("a:\n\t$(foreach i,1 2,docker run --gpus all IMG --port=$(i);)\n", IMAGE, "all", 2),
         ("ID != docker run -d --gpus all IMG # start\n", IMAGE, "all", 1),
         ("N := $(shell docker images -q x)\na:\n\tdocker run --gpus all $(N)\n",
-         "${shell_docker_images__q_x}", "all", 3),
+         "$(shell docker images -q x)", "all", 3),
+        ("a:\n\tdocker run --gpus all '$(TAG:=-x)' x\n", "$(TAG:=-x)", "all", 2),
+        ("a:\n\tdocker run --gpus all $(my-img) x\nb:\n\tls $(my_img)\n", "${my_img}", "all", 2),
         ("a:\n\tdocker run {% if x %}--gpus all{% endif %} {# y #} IMG\n", IMAGE, "all", 2),
         # no rule is before it, or an assignment ended that: such lines are make's own
         ("\tG = --gpus all\na:\n\tdocker run $(G) IMG\n", IMAGE, "all", 3),
@@ -116,6 +118,25 @@ def test_what_is_not_known_leaves_it_undecided(tmp_path: Path, text: str) -> Non
     launch = one(tmp_path, text, NAME)
     assert launch.gpu.requested
     assert launch.undecided
+
+
+@table(
+    ("name", "text", "reason"),
+    [
+        (NAME, "a:\n\tdocker run --gpus all $(if $(S),--shm-size=$(S)) IMG\n",
+         "$(if $(S),--shm-size=$(S)) is an expression of make"),
+        (NAME, "a:\n\tdocker run --gpus all $(addprefix -v ,\\\n\t  a b) IMG\n",
+         "$(addprefix -v , a b) is an expression of make"),
+        (NAME, "a:\n\tdocker run --gpus all ${strip -v a:a -v b:b -v c:c -v d:d -v $(PWD):/e -v f:f} IMG\n",
+         "${strip -v a:a -v b:b -v c:c -v d:d -v $(PWD):/e -v f:f} is an expression of make"),
+        (NAME, "a:\n\tdocker run --gpus all $(DOCKER_ARGS) IMG\n", "variable DOCKER_ARGS is not set here"),
+        ("justfile", "a:\n  docker run --gpus all {{ env('A') }} IMG\n", "{{ env('A') }} is an expression of just"),
+    ],
+)  # fmt: skip
+def test_expressions_are_shown_as_they_are_written(tmp_path: Path, name: str, text: str, reason: str) -> None:
+    launch = one(tmp_path, text, name)
+    assert launch.undecided is not None
+    assert launch.undecided.because == f"{reason}; it may hold --shm-size"
 
 
 @table(
