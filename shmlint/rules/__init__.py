@@ -132,7 +132,19 @@ class Context:
         effective = launch.effective_shm(self.settings.default_shm_size)
         if self.repository is None or effective.bytes is None or effective.bytes >= _ENOUGH:
             return assess(launch, self.workloads)  # reading the program would not change the verdict
-        return assess(launch, self.workloads, self._program(launch, self.repository))
+        repository = self.repository
+
+        def read(one: Launch) -> Need:
+            return assess(one, self.workloads, self._program(one, repository))
+
+        if launch.kind != "compose-service":
+            return read(launch)
+        from shmlint.workloads.other_commands import with_other_commands
+
+        return with_other_commands(launch, read(launch), self._files(launch, repository), read)
+
+    def _files(self, launch: Launch, repository: ProgramSources) -> Repository:
+        return Repository(repository.workspace, launch.span.path, repository.shared, launch.texts)
 
     def _program(self, launch: Launch, repository: ProgramSources) -> Program:
         """The program of a launch, without its documentation and Python code; resolved once."""
@@ -140,9 +152,8 @@ class Context:
         if known is None:
             from shmlint.workloads.resolve import resolve
 
-            workspace, builds, shared = repository
-            files = Repository(workspace, launch.span.path, shared, launch.texts)
-            known = self._programs[id(launch)] = launch, resolve(launch, files, builds)
+            files = self._files(launch, repository)
+            known = self._programs[id(launch)] = launch, resolve(launch, files, repository.builds)
         return known[1]
 
 

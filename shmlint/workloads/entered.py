@@ -43,6 +43,8 @@ class Inside(NamedTuple):
     """The variables that it is given."""
     complete: bool
     """All that it is given is known."""
+    starts: bool = False
+    """It gets a container of its own, with the entrypoint of the service."""
 
 
 def inside(launch: Launch, repository: Repository) -> list[Inside]:
@@ -118,7 +120,7 @@ def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
 _AROUND = 5
 """Commands before a place among which is the one around it."""
 _COMMANDS: dict[str, Key[tuple[tuple[Command, ...], ...]]] = {
-    word: Key(f"commands of the scripts that have `{word}`") for word in ("exec", "run")
+    word: Key(f"commands of the scripts that have `{word}`") for word in ("exec", "run", "compose")
 }
 
 
@@ -150,52 +152,64 @@ def _is_shell(words: Sequence[str]) -> bool:
 _LEAVES = ("exit", "logout")
 
 
-def in_service(launch: Launch, repository: Repository) -> Iterator[Inside]:
-    """The commands that scripts and makefiles around a Compose file run in a service: ``docker compose run NAME …``."""
-    from shmlint.formats import scripts
+def in_service(launch: Launch, repository: Repository, *, pages: bool = False) -> Iterator[Inside]:
+    """The commands that scripts and makefiles around a Compose file run in a service: ``docker compose run NAME …``.
 
+    ``pages``: those that READMEs show, too.
+    """
     workspace = repository.workspace
     if launch.kind != "compose-service" or workspace is None or not launch.name:
         return
     looked = 0
     for folder in repository.above()[:_LEVELS]:
-        for path in _scripts_of(folder, repository):
+        for path in _scripts_of(folder, repository, _PAGES if pages else ()):
             source = repository.peek(path)
             looked += 1
             if looked > _MOST_SCRIPTS:
                 return
             if source is None or "compose" not in source.text or launch.name not in source.text:
                 continue
-            commands = (command for part in scripts(source, workspace, "compose") or () for command in part.commands)
-            for command in commands:
-                words = _in_service([word.text for word in command.words], launch)
+            every = _commands_of(path, "compose", workspace)
+            for command in (command for commands in every for command in commands):
+                verb, words = _in_service([word.text for word in command.words], launch, folder, repository)
                 if words and command.when != "never":
-                    yield Inside(words, command.span, True, True, False, "", {}, True)
+                    yield Inside(words, command.span, True, True, False, "", {}, True, verb == "run")
 
 
-def _scripts_of(folder: str, repository: Repository) -> Iterator[str]:
-    """The scripts and makefiles of a directory, and of those in it that people keep them in."""
+def _scripts_of(folder: str, repository: Repository, pages: Sequence[str]) -> Iterator[str]:
+    """The scripts and makefiles of a directory, and of those in it that people keep them in; its ``pages`` as well."""
+    yield from (normal(os.path.join(folder, name)) for name in repository.names(folder) if name.lower() in pages)
     for inner in (folder, *(os.path.join(folder, name) for name in ("scripts", "bin"))):
         for name in repository.names(normal(inner)):
             if name.endswith(_RUNNING):
                 yield normal(os.path.join(inner, name))
 
 
-def _in_service(words: Sequence[str], launch: Launch) -> tuple[str, ...] | None:
-    """The command of ``docker compose -f FILE run SERVICE COMMAND`` on the service of a launch; None for others."""
+def _in_service(
+    words: Sequence[str], launch: Launch, folder: str, repository: Repository
+) -> tuple[str, tuple[str, ...]]:
+    """The command of ``docker compose -f FILE run SERVICE COMMAND`` on the service of a launch; empty for others."""
     left = list(words[1:] if words[:1] == ["sudo"] else words)
     left = left[1:] if left[:1] == ["docker-compose"] else left[2:] if left[:2] == ["docker", "compose"] else []
     before, left = _options_before(left, _OF_COMPOSE)
     if left[:1] not in (["run"], ["exec"]):
-        return None
+        return "", ()
+    verb = left[0]
     given, left = _options_before(left[1:], _WITH_VALUE | _OF_RUN)
     other = any(option == "--entrypoint" or "VISIBLE_DEVICES" in value for option, value in given)
     if other or left[:1] != [launch.name]:
-        return None
+        return "", ()
     files = [value for option, value in before if option in ("-f", "--file")]
-    own = os.path.basename(launch.span.path)
-    named = any(os.path.basename(file) == own for file in files) if files else own in _COMPOSE_FILES
-    return tuple(left[1:]) if named else None
+    named = _is_own(files or _COMPOSE_FILES, launch, folder, repository)
+    return (verb, tuple(left[1:])) if named else ("", ())
+
+
+def _is_own(files: Sequence[str], launch: Launch, folder: str, repository: Repository) -> bool:
+    """Whether one of some Compose files is that of a launch; of those that are not in a directory the name tells."""
+    own = normal(launch.span.path)
+    paths = [normal(os.path.join(folder, file)) for file in files]
+    there = [path for path in paths if repository.is_file(path)]
+    return own in there if there else any(os.path.basename(path) == os.path.basename(own) for path in paths)
 
 
 def _options_before(words: Sequence[str], with_value: frozenset[str]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -327,6 +341,7 @@ _ENTERING = (".sh", ".bash", ".md", ".mdx", ".rst", ".mk", "akefile", "ustfile")
 """Files in which people write how to enter a container, by the ends of their names."""
 _RUNNING = (".sh", ".bash", ".mk", "akefile", "ustfile")
 """Files that run commands in services, by the ends of their names."""
+_PAGES = ("readme.md",)
 _MOST_SCRIPTS = 40
 _COMPOSE_FILES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
 _OF_COMPOSE = frozenset(
