@@ -495,5 +495,19 @@ class Modules:
             path = self.file_of(level + ".".join(parts[:end]), importer)
             if path is not None:
                 loaded = self.load(path)
-                return (loaded, ".".join(parts[end:])) if loaded is not None else None
+                rest = parts[end:] or self._hidden(level, parts, path, importer)
+                return (loaded, ".".join(rest)) if loaded is not None else None
         return None
+
+    def _hidden(self, level: str, parts: list[str], path: str, importer: str) -> list[str]:
+        """The name in a module that the package around it puts in its place: ``from .launch import launch``.
+
+        Who imports ``launch`` from the package then gets the function, and not the module of that name.
+        """
+        above = level + ".".join(parts[:-1])
+        around = self.file_of(above, importer) if above and parts else None
+        package = self.load(around) if around is not None and around.endswith("__init__.py") else None
+        target = package.module.imports.get(parts[-1], "") if package is not None else ""
+        module, _, inner = target.rpartition(".")
+        same = bool(module.strip(".")) and package is not None and self.file_of(module, package.path) == path
+        return [inner] if same else []

@@ -514,7 +514,7 @@ class Walker:
                 name = dotted(plain(base))
                 self._name(name, loaded, certain)
                 full = self.modules.outside(name, loaded)
-                if full in NOT_FOLLOWED or starts(full) or self.modules.is_loud(full, loaded.path):
+                if self._is_unread(full, loaded) or starts(full) or self.modules.is_loud(full, loaded.path):
                     place = Scope(loaded.path, loaded.source, loaded.module, None, None).span(base)
                     if full in COMMAND_LINES:
                         self._configured.note_extended(node, full, place)
@@ -836,10 +836,17 @@ class Walker:
                 self._dispatches(argument, name, unit)
         if self._configured.note(name, node, scope, certain=unit.certain):
             return
-        if name in NOT_FOLLOWED or (name not in WATCHED and self.modules.is_loud(name, unit.loaded.path)):
+        if self._is_unread(name, unit.loaded) or (name not in WATCHED and self.modules.is_loud(name, unit.loaded.path)):
             self._not_followed(name, node, scope, unit.certain)
         else:
             self.sites.append(Site(name, node, scope, unit.certain))
+
+    def _is_unread(self, name: str, loaded: Loaded) -> bool:
+        """Whether a name stands for what starts workers in ways that are not followed.
+
+        In the repository of such a package, or with a copy of it, its code is there and tells more.
+        """
+        return name in NOT_FOLLOWED and self.modules.resolve(name, loaded.path) is None
 
     def _reads(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """The configuration files that a call reads."""

@@ -151,6 +151,30 @@ def test_a_loader_through_another_module(tmp_path: Path, code: str, lib: str, ve
     assert of_program(tmp_path, code + "\n", lib_py=lib + "\n").verdict == verdict
 
 
+@table(
+    "package, verdict",
+    [
+        ("from .train import train", "likely"),
+        ("from lib.train import train", "likely"),
+        ("from .train import train as other", "not-needed"),  # then it is the module, which is only imported
+        ("", "not-needed"),
+    ],
+)
+def test_a_function_that_a_package_puts_in_the_place_of_its_module(
+    tmp_path: Path, package: str, verdict: str
+) -> None:
+    files = {"lib/__init___py": f"{package}\n", "lib/train_py": TRAIN}
+    assert of_program(tmp_path, "from lib import train\ntrain()\n", **files).verdict == verdict
+
+
+@table("copy, verdict", [(True, "likely"), (False, "unknown")])
+def test_the_code_of_a_copied_package_tells_what_it_starts(tmp_path: Path, copy: bool, verdict: str) -> None:
+    files = {"yolox/__init___py": "", "yolox/core/__init___py": "from .launch import launch\n"}
+    files["yolox/core/launch_py"] = f"{TRAIN}def launch(main):\n    train()\n"
+    code = "from yolox.core import launch\nlaunch(print)\n"
+    assert of_program(tmp_path, code, **(files if copy else {})).verdict == verdict
+
+
 def test_a_file_has_no_modules_inside(tmp_path: Path) -> None:
     """A directory of the same name without ``__init__.py`` is not looked into, as Python does."""
     files = {"lib_py": "def make():\n    pass\n", "lib/make_py": TRAIN + "train()\n"}
