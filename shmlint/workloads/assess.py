@@ -66,7 +66,7 @@ def _without_guess(case: Case, need: Need) -> Need:
     by_base = guessed and need is known.need and need.verdict == "not-needed"
     if by_base and recognise(image or "", builtin())[0] is None:
         return unknown(case)
-    if need.verdict == "needed" and _runs_guess(case):
+    if need.verdict == "needed" and _runs_guess(case) and not _is_shown_to_start_ranks(case, need):
         return need._replace(verdict="likely", minimum=None)
     if need.verdict == "not-needed" and need is not known.need and _is_of_guess(case):
         stopped = "only a name leads to the Dockerfile of its image; which one builds it is unknown"
@@ -79,6 +79,12 @@ def _runs_guess(case: Case) -> bool:
     launch, program = case.launch, case.program
     own = launch.command is not None or launch.entrypoint is not None or case.own
     return program.guessed and program.dockerfile is not None and not own
+
+
+def _is_shown_to_start_ranks(case: Case, need: Need) -> bool:
+    """Whether a page starts the ranks that a need is about in this very container, of whichever build that is."""
+    said = case.documented_commands
+    return said is not None and need is said.need and any(one.id == "nccl" and one.bytes for one in need.mechanisms)
 
 
 def _is_of_guess(case: Case) -> bool:

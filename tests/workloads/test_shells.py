@@ -637,6 +637,27 @@ def test_a_shell_in_which_the_repository_trains(
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "shell, page, verdict",
+    [
+        ("own", "torchrun --nproc_per_node=4 train.py", "needed"),
+        ("own bash", "torchrun --nproc_per_node=4 train.py", "needed"),
+        ("own", "bash several.sh 4", "needed"),
+        ("own", "bash several.sh <gpus>", "likely"),
+        ("own", "torchrun --nproc_per_node=1 train.py", "likely"),
+        ("own", "python train.py --num_workers 8", "likely"),
+    ],
+)
+def test_ranks_that_a_page_starts_in_an_image_whose_build_is_guessed(
+    tmp_path: Path, shell: str, page: str, verdict: str
+) -> None:
+    """What is shown to be run in this container matters, and not how its image is built."""
+    files = {"README.md": f"```\ndocker run --gpus all -it {shell}\n```\n\n```\n{page}\n```\n"}
+    files["several.sh"] = "python -m torch.distributed.launch --nproc_per_node=$1 /w/train.py\n"
+    files["Dockerfile"] = "FROM ubuntu\nRUN pip install torch\n"
+    assert need(tmp_path, files).verdict == verdict
+
+
 BY_NAME = "import importlib, sys, tensorflow, unheard_of\nimportlib.import_module(sys.argv[1])\n"
 
 
