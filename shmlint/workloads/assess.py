@@ -435,7 +435,7 @@ def _told(case: Case, need: Need) -> Need:
     """
     if need.verdict not in ("likely", "unknown"):
         return need
-    open_use = case.program.default or case.program.kind == "interactive"
+    open_use = (case.program.default and not _serves(case)) or case.program.kind == "interactive"
     from shmlint.workloads.told import told
 
     said = told(case.launch, case.program)
@@ -462,6 +462,12 @@ def _told(case: Case, need: Need) -> Need:
         return larger._replace(verdict="needed")
     why = need.why if need.verdict == "likely" else "the repository says so: " + said.evidence.text
     return larger._replace(verdict="likely", why=why)
+
+
+def _serves(case: Case) -> bool:
+    """Whether the image has a known program of its own, which runs without a terminal and is not for PyTorch."""
+    known = case.known.need
+    return known.workload is not None and known.verdict == "likely" and not case.launch.interactive and not case.torch
 
 
 def _shows_no_workers(case: Case) -> bool:

@@ -190,6 +190,24 @@ def test_a_program_that_is_not_understood_and_what_it_is_given_elsewhere(
 
 
 @table(
+    "image, given, verdict",
+    [
+        ("dlandon/zoneminder", "--shm-size=8g", "needed"),
+        ("dlandon/zoneminder", "--ipc=host", "likely"),
+        ("dlandon/zoneminder", "--rm", "likely"),
+        # Nothing runs in it by itself, and the size may be for another use.
+        (PYTORCH, "--shm-size=8g", "likely"),
+        ("own/app", "--shm-size=8g", "likely"),
+    ],
+)
+def test_an_image_with_a_program_of_its_own_and_what_it_is_given_elsewhere(
+    tmp_path: Path, image: str, given: str, verdict: str
+) -> None:
+    files = {"compose.yaml": f"services:\n  app:\n    image: {image}\n    {GPUS}\n"}
+    assert need(tmp_path, {**files, "run.sh": f"docker run -d {given} {image}\n"}).verdict == verdict
+
+
+@table(
     "gpus, line, verdict",
     [
         ("all", "If you use multiple GPUs, you may need to increase the --shm-size parameter.", "likely"),
