@@ -340,8 +340,10 @@ def needs_none(case: Case) -> Need | None:
         return None
     from shmlint.workloads.own_code import own_code
 
-    said = own_code(case.program.files)
-    if said.quiet and said.known and enough and _FOR_RANKS.isdisjoint(case.packages):
+    # Where a page runs the repository's programs in it, the container has its code, however it gets it.
+    said = own_code(case.program.files, every=any(entry.certain for entry in case.program.documented))
+    known = said.known or _is_read_as_shown(case)
+    if said.quiet and known and enough and _FOR_RANKS.isdisjoint(case.packages):
         why = "all code that the container sees of the repository loads its data in one process and without workers"
         return Need("not-needed", why=why)
     if said.asks and said.known and enough and _only_asks(case) and _FOR_TRAINING.isdisjoint(case.packages):
@@ -361,6 +363,15 @@ def needs_none(case: Case) -> Need | None:
     else:
         return None
     return unknown(case)._replace(stopped=stopped)
+
+
+def _is_read_as_shown(case: Case) -> bool:
+    """Whether all that pages run in a container was read to its end, and they say that it runs in this one."""
+    program, found = case.program, case.documented
+    read = {entry.span for entry in program.documented}
+    shown = program.documented_commands
+    whole = bool(shown) and all(ran.certain and ran.span in read for ran in shown)
+    return whole and not found.stops and found.need is None
 
 
 def _shows_no_sign(case: Case) -> bool:

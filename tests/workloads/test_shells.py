@@ -572,6 +572,32 @@ def test_a_notebook_is_advised_the_size_of_a_shell(tmp_path: Path, image: str) -
     ]
 
 
+STEPS = ALONE + "for x in loader:\n    net(x).backward()\n"
+ASKS = "import torch\nmodel = torch.load('a').eval()\nprint(model(1))\n"
+
+
+@table(
+    "mounts, page, files, verdict",
+    [
+        # However the container gets the code, it has it where a page runs it.
+        ("", "python fit.py", {"fit.py": STEPS}, "not-needed"),
+        ("", "python ask.py", {"ask.py": ASKS}, "not-needed"),
+        ("", "python fit.py", {"fit.py": STEPS, "other.py": LOADER}, "unknown"),
+        ("", "ls", {"fit.py": STEPS}, "unknown"),
+        # What a package does that is not known matters less where all that the page runs is read without it.
+        ("-v $PWD:/w -w /w", "python fit.py", {"fit.py": STEPS, "net.py": "import unheard_of\n"}, "not-needed"),
+        ("-v $PWD:/w -w /w", "ls", {"fit.py": STEPS, "net.py": "import unheard_of\n"}, "unknown"),
+        ("-v $PWD:/w -w /w", "python fit.py", {"fit.py": f"import unheard_of\n{STEPS}"}, "unknown"),
+    ],
+)
+def test_a_page_that_runs_code_which_needs_nothing(
+    tmp_path: Path, mounts: str, page: str, files: dict[str, str], verdict: str
+) -> None:
+    start = f"docker build -t lab .\ndocker run -it --gpus all {mounts} lab bash"
+    files = {**files, "README.md": f"```\n{start}\n```\n\n```\n{page}\n```\n"}
+    assert need(tmp_path, {**files, "Dockerfile": f"FROM {PYTORCH}\nRUN pip install einops\n"}).verdict == verdict
+
+
 LEGACY = "import torch, importlib, sys\nnet = importlib.import_module(sys.argv[1]).Net()\n"
 
 
