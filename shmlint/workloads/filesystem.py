@@ -406,7 +406,8 @@ _MOST_PARTS = 3
 
 _HERE = (
     r"""^["']?(?:\$PWD|\$\{PWD\}|\$\(pwd\)|`pwd`|\$\{?localWorkspaceFolder\}?|\$\{workspaceFolder\}|%cd%|%CD%|\$\{?CURDIR\}?|\$\(CURDIR\)"""
-    r"""|\$\{\{ *github\.workspace *\}\}|\$GITHUB_WORKSPACE|\$\{GITHUB_WORKSPACE\}|\$CI_PROJECT_DIR"""
+    r"""|\$\{\{ *github\.workspace *\}\}|\$\{__github_workspace__\}|\$GITHUB_WORKSPACE|\$\{GITHUB_WORKSPACE\}"""
+    r"""|\$CI_PROJECT_DIR"""
     r"""|\$\((?:realpath|readlink -f)[ ]\.\)|`(?:realpath|readlink -f)[ ]\.`)["']?/?"""
 )
 """The directory that a command is run in."""
@@ -487,9 +488,17 @@ def _mounted(bind: Bind, gone_to: _Gone, repository: Repository, launch: Launch)
         return _Shown(bind.target, (), False)
     relative = here is not None or top is None
     moved, surely, missing = gone_to if relative else _NOWHERE
-    places = [normal(os.path.join(place, rest.lstrip("/"))) for place in (*moved, *repository.above())]
+    around = (repository.root,) if _is_of_pipeline(launch) else repository.above()
+    places = [normal(os.path.join(place, rest.lstrip("/"))) for place in (*moved, *around)]
     host = (*missing, *_parts(rest)) if missing else ()
     return _Shown(bind.target, tuple(dict.fromkeys(places)), relative and (surely or not moved), host)
+
+
+def _is_of_pipeline(launch: Launch) -> bool:
+    """Whether the file of a launch is a pipeline's by its name: its jobs start at the top of the repository."""
+    from shmlint.files.kinds import classify
+
+    return classify(launch.span.path.replace(os.sep, "/"), bytes) == "ci"
 
 
 def _own_directory(text: str, launch: Launch, repository: Repository) -> str | None:

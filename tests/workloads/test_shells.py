@@ -214,6 +214,7 @@ JOB = (
     f"          ID=$(docker run -d --gpus all -v $PWD:/app -w /app {PYTORCH} bash)\n"
     '          echo "ID=$ID" >> $GITHUB_ENV\n      - run: {}\n'
 )
+OF_TOP = "jobs:\n  a:\n    steps:\n      - run: docker run --gpus all -v {}:/w -w /w own/app python fit.py\n"
 GOES_ON = "```\n./start.sh\n{}\n```\n"
 STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docker exec -w /app box python serve.py\n"
 
@@ -572,7 +573,14 @@ def test_a_notebook_is_advised_the_size_of_a_shell(tmp_path: Path, image: str) -
     ]
 
 
-STEPS = ALONE + "for x in loader:\n    net(x).backward()\n"
+@table("here", ["$GITHUB_WORKSPACE", "${{ github.workspace }}", "$PWD", "$(pwd)", "."])
+def test_a_job_starts_at_the_top_of_the_repository(tmp_path: Path, here: str) -> None:
+    """And not in the directory of its file, which may have a program of that name too."""
+    files = {".github/workflows/a.yml": OF_TOP.format(here), "fit.py": LOADER}
+    assert need(tmp_path, {**files, ".github/workflows/fit.py": SERVE, "helper.py": HELPER}).verdict == "needed"
+
+
+BY_STEPS = ALONE + "for x in loader:\n    net(x).backward()\n"
 ASKS = "import torch\nmodel = torch.load('a').eval()\nprint(model(1))\n"
 
 
@@ -580,14 +588,14 @@ ASKS = "import torch\nmodel = torch.load('a').eval()\nprint(model(1))\n"
     "mounts, page, files, verdict",
     [
         # However the container gets the code, it has it where a page runs it.
-        ("", "python fit.py", {"fit.py": STEPS}, "not-needed"),
+        ("", "python fit.py", {"fit.py": BY_STEPS}, "not-needed"),
         ("", "python ask.py", {"ask.py": ASKS}, "not-needed"),
-        ("", "python fit.py", {"fit.py": STEPS, "other.py": LOADER}, "unknown"),
-        ("", "ls", {"fit.py": STEPS}, "unknown"),
+        ("", "python fit.py", {"fit.py": BY_STEPS, "other.py": LOADER}, "unknown"),
+        ("", "ls", {"fit.py": BY_STEPS}, "unknown"),
         # What a package does that is not known matters less where all that the page runs is read without it.
-        ("-v $PWD:/w -w /w", "python fit.py", {"fit.py": STEPS, "net.py": "import unheard_of\n"}, "not-needed"),
-        ("-v $PWD:/w -w /w", "ls", {"fit.py": STEPS, "net.py": "import unheard_of\n"}, "unknown"),
-        ("-v $PWD:/w -w /w", "python fit.py", {"fit.py": f"import unheard_of\n{STEPS}"}, "unknown"),
+        ("-v $PWD:/w -w /w", "python fit.py", {"fit.py": BY_STEPS, "net.py": "import unheard_of\n"}, "not-needed"),
+        ("-v $PWD:/w -w /w", "ls", {"fit.py": BY_STEPS, "net.py": "import unheard_of\n"}, "unknown"),
+        ("-v $PWD:/w -w /w", "python fit.py", {"fit.py": f"import unheard_of\n{BY_STEPS}"}, "unknown"),
     ],
 )
 def test_a_page_that_runs_code_which_needs_nothing(
