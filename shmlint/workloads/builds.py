@@ -52,6 +52,7 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
     words |= {service for word in words for service in _services(word, repository)}
     known = _with(names, builds, lambda build: image_names(build.tag, build.tag), repository.shared.tags)
     same = _fitting(lambda build: bool(image_names(build.tag, build.tag) & names), known, words, repository)
+    same = same or _put_together(names, repository)
     if same:
         nearest = min(same, key=lambda build: _distance(build.span.path, launch.span.path))
         # What a script is given is not what another script is given.
@@ -344,6 +345,13 @@ def _only_one(found: Sequence[Build], launch: Launch) -> Build | None:
 
 def _tag(image: str) -> str:
     return image.lower().partition("@")[0].rpartition("/")[2].partition(":")[2] or "latest"
+
+
+def _put_together(names: set[str], repository: Repository) -> list[Build]:
+    """The builds of workflows that put their image's name together: ``${{ env.REGISTRY }}/${{ env.IMAGE }}``."""
+    ends = {bare_name(name) for name in names if "/" in name} - {""}
+    builds = _builds_in(iter([_workflows(repository, every=True)]), ends, repository) if ends else ()
+    return [build for build in builds if image_names(build.tag, build.tag) & names]
 
 
 def _of_workflow(launch: Launch, repository: Repository) -> Build | None:

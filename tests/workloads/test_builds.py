@@ -8,7 +8,7 @@ import pytest
 
 from tests.project import findings
 from tests.table import table
-from tests.workloads.cases import DOCKERFILE, GPUS, HELPER, LOADER, PYTORCH, SERVE, need
+from tests.workloads.cases import DOCKERFILE, GPUS, HELPER, JOINS, LOADER, PYTORCH, SERVE, need
 
 
 @table(
@@ -115,6 +115,24 @@ jobs:
       - uses: docker/build-push-action@v6
         with: {context: ., file: work/Dockerfile, tags: "${{ steps.meta.outputs.tags }}"}
 """
+
+
+TOGETHER = PUSHES.replace("on: push", "on: push\nenv: {REGISTRY: ghcr.io, IMAGE: me/tool}")
+TOGETHER = TOGETHER.replace("ghcr.io/${{ github.repository }}", "${{ env.REGISTRY }}/${{ env.IMAGE }}")
+
+
+@table(
+    "image, verdict",
+    [
+        ("ghcr.io/me/tool:latest", "needed"), ("ghcr.io/me/tool", "needed"), ("ghcr.io/you/tool", "unknown"),
+        ("ghcr.io/me/other", "unknown"),
+    ],
+)  # fmt: skip
+def test_a_workflow_puts_the_name_of_its_image_together(tmp_path: Path, image: str, verdict: str) -> None:
+    build = DOCKERFILE + 'RUN pip install torch\nENTRYPOINT ["torchrun", "--nproc_per_node=2", "train.py"]\n'
+    files = {"compose.yaml": f"services:\n  app:\n    image: {image}\n    {GPUS}\n", "work/Dockerfile": build}
+    files[".github/workflows/push.yml"] = TOGETHER
+    assert need(tmp_path, {**files, "train.py": JOINS}, ("compose.yaml",)).verdict == verdict
 
 
 @table(
