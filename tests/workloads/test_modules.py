@@ -49,6 +49,27 @@ def test_directories_that_a_program_adds_to_its_path(tmp_path: Path, line: str, 
 @table(
     "line, verdict",
     [
+        ("from Voice.tone import say", "not-needed"),
+        ("import Voice.tone as t", "not-needed"),
+        ("from Voice.load import loader", "likely"),
+        ("from voices.tone import say", "unknown"),
+    ],
+)
+def test_a_copied_package_finds_itself(tmp_path: Path, line: str, verdict: str) -> None:
+    """It has no ``__init__.py``, and the program puts the directory above it on its path in ways not followed."""
+    inner = "vendor/voice/Voice"
+    files = {
+        "serve.py": "import vendor.voice.Voice.main\n", f"{inner}/main.py": f"{line}\n",
+        f"{inner}/tone.py": "def say():\n    pass\n",
+        f"{inner}/load.py": LOADER.replace("RandomResizedCrop(224)", "crop()") + "loader = main()\n",
+    }  # fmt: skip
+    files |= {"compose.yaml": compose("python serve.py"), "Dockerfile": DOCKERFILE}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    "line, verdict",
+    [
         ("__import__('datetime').now()", "not-needed"),
         ("__import__(input())", "unknown"),
         ("__import__('nobodys')", "unknown"),
