@@ -684,10 +684,10 @@ def section(case: Case) -> Need | None:
     return likely(case, "the page starts it for training, which mostly uses DataLoader workers or several ranks", told)
 
 
-def _names_another_framework(case: Case, told: Evidence) -> bool:
-    """Whether the image or the heading names a framework that trains without workers in shared memory."""
+def _names_another_framework(case: Case, told: Evidence | None = None) -> bool:
+    """Whether the image or a heading names a framework that trains without workers in shared memory."""
     image = case.launch.image.text if case.launch.image is not None else ""
-    words = re.split(r"[\W_]+", f"{image} {told.text}".lower())
+    words = re.split(r"[\W_]+", f"{image} {told.text if told is not None else ''}".lower())
     return not _OTHER_FRAMEWORKS.isdisjoint(words) and not {"torch", "pytorch"} & {*words}
 
 
@@ -707,8 +707,8 @@ def limits(case: Case) -> Need | None:
     memlock, stack = (case.launch.ulimits.get(name) for name in ("memlock", "stack"))
     if memlock is None or stack is None or (soft_limit(memlock.known), soft_limit(stack.known)) != (-1, NVIDIA_STACK):
         return None
-    if _is_quiet(case):
-        return None  # people copy the limits; the repository's code says more of what is run
+    if _is_quiet(case) or _names_another_framework(case):
+        return None  # people copy the limits; the code and the image's name say more of what is run
     why = "it gets the limits that NVIDIA's training containers are started with, but not their shared memory"
     evidence = (Evidence("an unlimited memlock", memlock.span), Evidence("a stack of 64 MiB", stack.span))
     return Need("likely", None, UNKNOWN_RECOMMENDED, None, why, NVIDIA_LIMITS_SOURCE, evidence)
