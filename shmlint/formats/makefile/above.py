@@ -19,7 +19,9 @@ _GIVEN = re.compile(r"(?<=\s)([\w.-]+)=")
 
 
 def given_above(source: Source, workspace: Workspace) -> Iterator[str]:
-    """The variables that makefiles above a makefile export or give to it; ``ANY`` stands for all."""
+    """The variables that makefiles above a makefile export or give to it, where it has defaults; ``ANY``: all."""
+    if "?=" not in source.text:
+        return
     directory = os.path.dirname(source.path)
     inside = os.path.basename(directory or workspace.top)
     for level in range(1, _LEVELS + 1):

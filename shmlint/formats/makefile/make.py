@@ -313,8 +313,7 @@ def followed_definitions(source: Source, workspace: Workspace) -> Mapping[str, L
 def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[list[Line], _Variables]:
     """The lines that a shell gets, and the variables of a makefile."""
     variables = _Variables(source)
-    if workspace is not None and "?=" in source.text:
-        variables.given = frozenset(given_above(source, workspace))
+    variables.given = frozenset(given_above(source, workspace) if workspace is not None else ())
     recipes: list[Line] = []
     called: list[Line] = []
     conditions = _Conditions()
