@@ -796,7 +796,8 @@ class _CommandReader:
         for name, value in self.tree.set_for(command) if command is not None and not escapes else ():
             inside.note(name, Assignment(self.tree.at(node), partial(self.words.assigned, value)))
         given += self.tree.raw(command)[: max(node.start_byte - command.start_byte, 0)] if command is not None else ""
-        inside.doubtful |= set(_SETS.findall(given)) - {name for name, _ in self.tree.set_for(command or node)}
+        inside.given |= set(_SETS.findall(given)) - {name for name, _ in self.tree.set_for(command or node)}
+        inside.doubtful |= inside.given
         if not escapes and '"' not in given and "'" not in given:
             self._note_given(inside, given, self.tree.at(node))
         yield from reader.read()
@@ -807,6 +808,7 @@ class _CommandReader:
             buffer = Buffer()
             buffer.add(value)
             inside.doubtful.discard(name)
+            inside.given.discard(name)
             inside.note(name, Assignment(at, partial(_same, buffer)))
 
     def _holds_quotes(self, name: str, node: Node) -> bool:

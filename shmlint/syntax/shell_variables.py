@@ -188,6 +188,8 @@ class Variables:
         """The variables that single calls of functions set."""
         self.doubtful: set[str] = set()
         """Variables of a text that both the shell around it and its own set."""
+        self.given: set[str] = set()
+        """Variables that the command is given which reads the text; their values are not known."""
         self.for_options: set[str] = set()
         """Variables that something around the text sets to options; their values are not known in it."""
         self.own_arguments = False
@@ -231,6 +233,7 @@ class Variables:
         inner.unread_calls = set(self.unread_calls)
         inner.set_for_calls = set(self.set_for_calls)
         inner.doubtful = set(self.doubtful)
+        inner.given = set(self.given)
         inner.for_options = set(self.for_options)
         inner.own_arguments = self.own_arguments
         inner.sourced = self.sourced
@@ -314,7 +317,7 @@ class Variables:
         """Whether anything in the text sets a variable before a place."""
         if is_argument(name):
             return function is not None or self.own_arguments or name in self.made or self._resets_arguments(at)
-        if name in self.doubtful:
+        if name in self.given:
             return True
         calls = self.calls_of(function) if function is not None and name in self.set_for_calls else ()
         if any(set_ == name for call in calls for set_, _ in call.sets):

@@ -698,7 +698,7 @@ def test_modules_that_are_loaded_by_a_name(tmp_path: Path, code: str, stops: lis
     files = {
         "nets/__init__.py": "", "nets/deep.py": "def f():\n    import one\n",
         "nets/wide.py": "class A:\n    import two\n", "table.py": f"{TWO}def add(k, v):\n    TABLE[k] = v\n",
-        "nets/flat/__init__.py": "import flat\n", "nets/flat/main.py": "import inner\n", "net_one.py": "import flat\n",
+        "nets/even/__init__.py": "import flat\n", "nets/even/main.py": "import inner\n", "net_one.py": "import flat\n",
         "nets/pick.py": "from importlib import import_module\nimport_module(f'{__package__}.{x}')\n",
     }  # fmt: skip
     found = reading(tmp_path, {"train.py": f"from importlib import import_module\n{code}\n", **files})
