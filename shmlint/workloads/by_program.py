@@ -80,7 +80,8 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         mechanisms, small = mechanisms + (_shown(entry, found) if entries else found), small or fits
         segments += _small_segments(reading.calls, _room(launch))
         joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
-        idle, sockets = idle and not reading.calls and not joined, sockets and reading.sockets and not joined
+        idle = idle and reading.collective is None and all(_is_of_one_rank(call, launch) for call in reading.calls)
+        sockets = sockets and reading.sockets and not joined
         if joined and not collectives(launch) and gpu_count(launch) != 1:
             stops.append(Step("how its ranks exchange data on this accelerator is not known"))
         mechanisms += launched if _may_join(reading) else ()
@@ -103,6 +104,11 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         _need(mechanisms, _room(launch)), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, bare,
         apart=bool(done) and not stops and not any(reading.may_join for _, reading in readings),
     )  # fmt: skip
+
+
+def _is_of_one_rank(call: Call, launch: Launch) -> bool:
+    """Whether a call that may start ranks starts one: it is told so, or there is one GPU."""
+    return call.row.use == "ranks" and (gpu_count(launch) == 1 or call.processes.number == 1)
 
 
 def _bare(readings: Sequence[tuple[Entry, Reading]], left: Sequence[Entry]) -> tuple[tuple[Entry, bool], ...]:

@@ -617,6 +617,10 @@ LEGACY = "import torch, importlib, sys\nnet = importlib.import_module(sys.argv[1
         ("generate.py", LEGACY + ALONE, "likely"),
         ("generate.py", LEGACY + "torch.distributed.init_process_group()\n", "likely"),
         ("missing.py", LEGACY, "likely"),
+        # One rank talks to nobody.
+        ("generate.py", LEGACY + "import vllm\nvllm.LLM('a')\n", "unknown"),
+        ("generate.py", LEGACY + "import vllm\nvllm.LLM('a', tensor_parallel_size=int(input()))\n", "likely"),
+        ("generate.py", LEGACY + "torch.multiprocessing.spawn(print, nprocs=torch.cuda.device_count())\n", "needed"),
     ],
 )
 def test_an_image_says_less_than_code_that_loads_no_data(
