@@ -80,8 +80,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         mechanisms, small = mechanisms + (_shown(entry, found) if entries else found), small or fits
         segments += _small_segments(reading.calls, _room(launch))
         joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
-        idle = idle and reading.collective is None and all(_is_of_one_rank(call, launch) for call in reading.calls)
-        sockets = sockets and reading.sockets and not joined
+        idle, sockets = idle and _is_idle(reading, launch), sockets and reading.sockets and not joined
         if joined and not collectives(launch) and gpu_count(launch) != 1:
             stops.append(Step("how its ranks exchange data on this accelerator is not known"))
         mechanisms += launched if _may_join(reading) else ()
@@ -106,9 +105,11 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     )  # fmt: skip
 
 
-def _is_of_one_rank(call: Call, launch: Launch) -> bool:
-    """Whether a call that may start ranks starts one: it is told so, or there is one GPU."""
-    return call.row.use == "ranks" and (gpu_count(launch) == 1 or call.processes.number == 1)
+def _is_idle(reading: Reading, launch: Launch) -> bool:
+    """Whether nothing in a program's reach loads data or joins ranks; one rank, or all on one GPU, joins nobody."""
+    one_gpu = gpu_count(launch) == 1
+    alone = (call.row.use == "ranks" and (one_gpu or call.processes.number == 1) for call in reading.calls)
+    return reading.collective is None and all(alone)
 
 
 def _bare(readings: Sequence[tuple[Entry, Reading]], left: Sequence[Entry]) -> tuple[tuple[Entry, bool], ...]:

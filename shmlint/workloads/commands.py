@@ -233,9 +233,20 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
             total = 1  # its own default
         if any(value != "1" for _, value in options(words, frozenset({"--nnodes"}))):
             return (total if total and total > 1 else None), True
+        if total is None and (least := _parts_of_model(words)) > 1:
+            return least, False
     return total, unknown
 
 
+def _parts_of_model(words: tuple[str, ...]) -> int:
+    """The ranks that hold the parts of one model, as Megatron's programs are told: so many there are at least."""
+    each = (options(words, names) for names in _MODEL_PARTS)
+    return math.prod(max((whole_number(value) or 1 for _, value in found), default=1) for found in each)
+
+
+_MODEL_PARTS = tuple(
+    frozenset({f"--{kind}-model-parallel-size", f"--{kind}_model_parallel_size"}) for kind in ("tensor", "pipeline")
+)
 _ACCELERATE = frozenset({"accelerate", "accelerate-launch"})
 WITH_DEFAULT = r"\$\{\w+:?-(\d+)\}"
 """A variable that has a number where nobody sets it."""

@@ -74,15 +74,6 @@ def _imports(package: str, loaded: Loaded | None) -> bool:
     return package in loaded.packages or any(star.partition(".")[0] == package for star in loaded.module.stars)
 
 
-def _above_own(name: str, here: str) -> tuple[str, ...]:
-    """The directories that hold the package of a dotted name, where the file that imports it lies in that package.
-
-    With no ``__init__.py`` nothing else shows where a package begins; its code finds itself only from above.
-    """
-    parts, top = here.split("/"), name.partition(".")[0]
-    return tuple("/".join(parts[:at]) or "." for at, part in enumerate(parts) if top and part == top)
-
-
 class Modules:
     """Finds and loads the modules of one program that starts in ``start``.
 
@@ -193,11 +184,21 @@ class Modules:
             return True
         here = os.path.dirname(importer)
         paths = dict.fromkeys((top, name.replace(".", "/")))
-        roots = (*self._roots(here), here, *_above_own(name, here))
+        roots = (*self._roots(here), here, *self._above_own(name, here))
         folders = [os.path.join(f, path) for f in self._holding(top, roots) for path in paths]
         inside = (posixpath.join(folder, path) for folder in self._files.python_path() for path in paths)
         folders += filter(None, (self._files.shown(path, folder=True) for path in inside))
         return any(file.endswith(".py") for folder in folders for file in self._names(folder))
+
+    def _above_own(self, name: str, here: str) -> tuple[str, ...]:
+        """The directories that hold the package of a dotted name, where the file that imports it lies in that package.
+
+        With no ``__init__.py`` nothing else shows where a package begins; its code finds itself only from above.
+        """
+        parts, top = here.split("/"), name.partition(".")[0]
+        ends = (at for at, part in enumerate(parts) if top and part == top)
+        open_ends = (at for at in ends if "__init__.py" not in self._names("/".join(parts[: at + 1])))
+        return tuple("/".join(parts[:at]) or "." for at in open_ends)
 
     def is_extension(self, top: str, importer: str) -> bool:
         """Whether a module is compiled from C++ or CUDA, by the file that imports it or by a ``setup.py``."""
@@ -255,7 +256,7 @@ class Modules:
         found = known[key]
         if found is not None or name.startswith(".") or is_known(name.partition(".")[0]):
             return found
-        places = here, *_above_own(name, here)  # which many put on `sys.path`
+        places = here, *self._above_own(name, here)  # which many put on `sys.path`
         return self._inside(name) or next(filter(None, (self._module_in(place, name) for place in places)), None)
 
     def _inside(self, name: str) -> str | None:

@@ -162,6 +162,11 @@ _QUIET = frozenset(
         *(f"vllm.{name}" for name in ("AsyncLLMEngine", "LLMEngine", "PoolingParams", "SamplingParams", "inputs",
                                       "logger", "engine.async_llm_engine", "engine.llm_engine", "lora.request",
                                       "multimodal", "outputs", "sampling_params", "v1.engine.async_llm")),
+        # What servers of one's own take from vLLM's: requests, tokenizers and what they await, by threads
+        # https://github.com/vllm-project/vllm/blob/027980762668b3b35a94b2383ee586b8f930c629/vllm/model_executor/guided_decoding
+        *(f"vllm.{name}" for name in ("entrypoints.openai.protocol", "model_executor.guided_decoding",
+                                      "sequence.Logprob", "transformers_utils.tokenizer.get_tokenizer",
+                                      "utils.merge_async_iterators", "utils.random_uuid")),
     }
 )  # fmt: skip
 _LOUD_AGAIN = frozenset(

@@ -292,6 +292,11 @@ def test_commands(command: str, workload: str | None) -> None:
         ("mpirun -np 16 --hostfile hosts python train.py", None, True),
         ("horovodrun -np 16 -machinefile hosts python train.py", None, True),
         ("python train.py", None, False),
+        # A model in four parts takes four ranks at least, however many GPUs the page's reader has.
+        ("torchrun --nproc_per_node GPUS fit.py --tensor_model_parallel_size 4", 4, False),
+        ("torchrun --nproc_per_node $N a.py --tensor-model-parallel-size=2 --pipeline-model-parallel-size 2", 4, False),
+        ("torchrun --nproc_per_node $N fit.py --tensor-model-parallel-size 1", None, True),
+        ("torchrun --nproc_per_node $N --nnodes 2 fit.py --tensor-model-parallel-size 4", None, True),
     ],
 )
 def test_ranks(words: str, ranks: int | None, vary: bool) -> None:
