@@ -289,11 +289,22 @@ def said_by(path: str, text: str) -> str:
     from shmlint.workloads.own_python import spoken
 
     text = spoken(path, text)
+    if path.endswith((".py", ".ipynb")) and _loads_by_threads(text):
+        return re.sub(r"(?<![\w.])workers\s{0,9}=\s{0,9}\w+", "", text)
     if path.rpartition("/")[2] == "pyproject.toml":
         return "\n".join(_outside_dependencies(text.split("\n")))
     if path.endswith((".yml", ".yaml")):  # conda's list of packages
         return re.sub(r"(?m)^dependencies:[^\n]*(?:\n(?:[ \t-][^\n]*)?)*", "", text)
     return text
+
+
+def _loads_by_threads(text: str) -> bool:
+    """Whether the workers of a file's loaders are Keras', which are threads unless it is told to use processes.
+
+    https://github.com/keras-team/keras/blob/v2.12.0/keras/engine/training.py: `use_multiprocessing=False`
+    """
+    keras = "keras" in text or "tensorflow" in text
+    return keras and "workers" in text and "use_multiprocessing" not in text and "torch" not in text
 
 
 def _outside_dependencies(lines: Sequence[str]) -> Iterator[str]:

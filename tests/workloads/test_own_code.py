@@ -43,6 +43,12 @@ from tests.workloads.cases import ALONE, CELLS, CONTAINER, need
         ("get.py", "print(f'{n} workers in parallel')\nraise ValueError('not distributed')\n", "not-needed"),
         ("get.py", "import os\nos.system('torchrun fit.py')\n", "likely"),
         ("get.py", "import os\nos.environ['TOKENIZERS_PARALLELISM'] = 'false'\n", "not-needed"),
+        # Keras loads by threads, unless it is told to use processes.
+        ("near.py", "import keras\nkeras.Model().fit(x, workers=8)\n", "not-needed"),
+        ("near.py", "import keras\nkeras.Model().fit(x, num_workers=8)\n", "likely"),
+        ("near.py", "import keras\nkeras.Model().fit(x, workers=8, use_multiprocessing=True)\n", "likely"),
+        ("near.py", "import keras, torch\nkeras.Model().fit(x, workers=8)\n", "likely"),
+        ("near.py", "run(x, workers=8)\n", "likely"),
         ("step.py", "def step_parallel(x): return x\nstep_parallel(1)\n", "not-needed"),
         ("step.py", "def step_parallel(x): return nn.DataParallel(x)\nstep_parallel(1)\n", "unknown"),
         ("step.py", "step_parallel(1)\nparallel_lines(2, max_workers=8)\n", "not-needed"),
