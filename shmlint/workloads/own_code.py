@@ -49,9 +49,18 @@ def own_code(files: Files, *, every: bool = False) -> OwnCode:
     With ``every`` it is all code of the repository where nothing shows what the container sees.
     """
     folders = files.seen() or ((files.repository.root,) if every else ())
-    known = files.repository.shared.quiet
+    return _said_of(folders, files.repository)
+
+
+def all_code(repository: Repository) -> OwnCode:
+    """What all code of the repository says, whatever a container sees of it."""
+    return _said_of((repository.root,), repository)
+
+
+def _said_of(folders: tuple[str, ...], repository: Repository) -> OwnCode:
+    known = repository.shared.quiet
     if folders not in known:
-        known[folders] = _looked_at(folders, files.repository) if folders else _LOUD
+        known[folders] = _looked_at(folders, repository) if folders else _LOUD
     return OwnCode(*known[folders])
 
 

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from shmlint.docker.sizes import soft_limit
 from shmlint.files.read import normal
@@ -21,6 +22,9 @@ from shmlint.workloads.knowledge import builtin, entry_of, match_command, recogn
 from shmlint.workloads.program import Entry, Findings, Program, Ran, gives_notebook, starts_notebook
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.visible import gpu_count
+
+if TYPE_CHECKING:
+    from shmlint.workloads.own_code import OwnCode
 
 NVIDIA_STACK = 64 * 1024 * 1024
 """Bytes; the stack limit that NVIDIA gives training containers together with ``memlock=-1`` and ``--shm-size``."""
@@ -351,7 +355,7 @@ def needs_none(case: Case) -> Need | None:
         return Need("not-needed", why=why)
     if case.torch is None and not _is_built_on_training(case):
         return None
-    every = own_code(case.program.files, every=True)  # also where nothing shows what the container sees of it
+    every = _perhaps_seen(case)
     if every.quiet or every.learns:
         stopped = "the repository's code uses neither workers nor several processes; what else runs is unknown"
     elif _only_asks(case):
@@ -363,6 +367,21 @@ def needs_none(case: Case) -> Need | None:
     else:
         return None
     return unknown(case)._replace(stopped=stopped)
+
+
+def _perhaps_seen(case: Case) -> OwnCode:
+    """What the code says that the container sees; of all code, where nothing shows what that is.
+
+    A directory of the host may be the repository as well: then what a build copies besides is not all.
+    """
+    from shmlint.workloads.environment import sees_more
+    from shmlint.workloads.own_code import all_code, own_code
+
+    files = case.program.files
+    every = own_code(files, every=True)
+    if every.quiet or every.learns or not sees_more(case.launch, files):
+        return every
+    return all_code(files.repository)
 
 
 def _is_read_as_shown(case: Case) -> bool:

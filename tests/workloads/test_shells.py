@@ -556,6 +556,10 @@ def test_a_shell_for_code_that_needs_nothing(tmp_path: Path, files: dict[str, st
         ("-v /home/me/lab:/lab", "import torch\n", "likely"),
         # What the container sees of the repository is only a part of it.
         ("-v $PWD/lab:/lab", ALONE, "likely"),
+        # But a directory of the host may be all of it.
+        ("-v $PWD/lab:/lab -v /home/$USER/work:/work", ALONE, "unknown"),
+        ("-v $PWD/lab:/lab -v /home/$USER/work:/work", LOADER, "likely"),
+        ("-v $PWD/lab:/lab -v /data:/data", ALONE, "likely"),
     ],
 )
 def test_a_shell_that_is_not_known_to_see_the_code(tmp_path: Path, mounts: str, code: str, verdict: str) -> None:
