@@ -65,7 +65,7 @@ def told(launch: Launch, program: Program) -> Told | None:
         return Told(Evidence(text, given.span or other.home), given.bytes, seldom=seldom)
     page = repository.peek(launch.span.path) if launch.span.path.endswith(_PAGES) else None
     if page is None:
-        return None
+        return _by_other_page(launch, repository)
     always, workers, several = _said(page, repository)
     if always is not None:
         return Told(Evidence(_PAGE_ASKS, always), None, True)
@@ -73,14 +73,14 @@ def told(launch: Launch, program: Program) -> Told | None:
         return Told(Evidence(_PAGE_ASKS, workers), None, True, workers=True)
     if several is not None and gpu_count(launch) != 1:
         return Told(Evidence(_PAGE_ASKS, several), None, True, True)
-    return _by_other_page(launch, page, repository)
+    return _by_other_page(launch, repository)
 
 
 _PAGES = (".md", ".mdx", ".rst")
 _PAGE_ASKS = "the page asks for shared memory"
 
 
-def _by_other_page(launch: Launch, page: Source, repository: Repository) -> Told | None:
+def _by_other_page(launch: Launch, repository: Repository) -> Told | None:
     """What a page around says that names the same image: known problems, answers to questions."""
     image = launch.image.known if launch.image is not None else None
     if not image or "/" not in image:
@@ -88,7 +88,7 @@ def _by_other_page(launch: Launch, page: Source, repository: Repository) -> Told
     pattern = rf"{_BEGIN}{re.escape(image)}{_END}"
     for folder in repository.above()[:_LEVELS]:
         for path in _speaking(folder, repository).holding((image,)):
-            source = repository.peek(path) if path.endswith(_PAGES) and path != page.path else None
+            source = repository.peek(path) if path.endswith(_PAGES) and path != launch.span.path else None
             named = source is not None and re.search(pattern, source.text)
             said = _said(source, repository)[0] if source is not None and named else None
             if said is not None:

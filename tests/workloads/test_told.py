@@ -262,6 +262,23 @@ def test_another_page_about_the_same_image(tmp_path: Path, files: dict[str, str]
     assert need(tmp_path, {**page, **files}, ("doc/use",)).verdict == verdict
 
 
+ASKS = "# Train\n\n```\ndocker run {} python fit.py\n```\n\n`--ipc=host` is needed to train with PyTorch.\n"
+
+
+@table(
+    "page, script, verdict",
+    [
+        (ASKS.format("own/app"), 'docker run --gpus all own/app bash -c "cd /w && $@"', "likely"),
+        (ASKS.format("own/app"), "docker run --gpus all own/app", "likely"),
+        (ASKS.format("own/other"), "docker run --gpus all own/app", "unknown"),
+        (ASKS.format("own/app").replace("is needed", "is not needed"), "docker run --gpus all own/app", "unknown"),
+        (ASKS.format("own/app"), "docker run --gpus all own/app nvidia-smi", "not-needed"),
+    ],
+)
+def test_a_page_about_the_image_that_a_script_starts(tmp_path: Path, page: str, script: str, verdict: str) -> None:
+    assert need(tmp_path, {"README.md": page, "run.sh": f"{script}\n"}, ("run.sh",)).verdict == verdict
+
+
 def test_what_may_be_needed_with_several_gpus_makes_no_error(tmp_path: Path) -> None:
     page = f"{PAGE}If you use multiple GPUs, you may need to increase `--shm-size`.\n"
     assert need(tmp_path, {"train.py": HALF, "README.md": page}).verdict == "likely"
