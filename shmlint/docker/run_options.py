@@ -351,11 +351,20 @@ class _OptionReader:
                 raise self._unknown_option(word, f"unknown flag: {name}")
             yield meant
         elif equals:
+            if not value and self._is_value_of(flag.name):
+                raise self._unknown_option(word, "there is a blank behind its `=`")
             yield Option(flag.name, value, word, word, word.part_span(value), True, word.unknown)
         elif flag.type == "bool":
             yield Option(flag.name, None, word)
         else:
             yield self._with_next(flag, word)
+
+    def _is_value_of(self, name: str) -> bool:
+        """Whether the next word is a size for ``--shm-size``, or a request for ``--gpus``, which lacks its value."""
+        after = self.words[self.at] if self.at + 1 < len(self.words) else None
+        if after is None or after.unknown or name not in ("--shm-size", "--gpus"):
+            return False
+        return not (parse_gpus(after.text).error if name == "--gpus" else docker_size(after.text).error)
 
     def _two_words(self, word: Word) -> Option | None:
         """An option and its value in one word, which the client refuses, as they were meant."""

@@ -338,6 +338,7 @@ def test_the_client_agrees(tmp_path: Path, option: str, message: str | None, aft
         ("--gpu $N", "`--gpu` is an unknown flag, and Docker refuses the command; the option is `--gpus`"),
         ("--gpus: foo", "`--gpus:` is an unknown flag, and Docker refuses the command; the option is `--gpus`"),
         ("--gpus = all foo", "`--gpus` has a value that Docker does not read: there is a blank before its `=`"),
+        ("--gpus= all foo", "`--gpus` has a value that Docker does not read: there is a blank behind its `=`"),
         ("--gpuset 1 foo", None), ("--gpus-all=1 foo", None), ("$X--gpu all foo", None),
     ],
 )
