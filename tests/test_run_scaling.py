@@ -24,16 +24,16 @@ from shmlint.run import lint
 from tests.formats.test_inspect import ALL, NGC_CONFIG, container
 from tests.table import table
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("elsewhere")]
 
-SMALL = 30
+SMALL = 40
 """Launches of the smaller text."""
 
 MOST = 2.5
 """How often more than in the smaller text a function may be called: twice, and a little for what happens once."""
 
 FEW = 1000
-"""Calls for the larger text below which nothing is said: a function called for each pair of launches has 1,770."""
+"""Calls for the larger text below which nothing is said: a function called for each pair of launches has 3,200."""
 
 GPU = "    image: pytorch/pytorch\n    gpus: all\n"
 RUN = "docker run --gpus all pytorch/pytorch python train.py"
