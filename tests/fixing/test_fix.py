@@ -525,6 +525,7 @@ def readable(text: str) -> Run | None:
     return None if any(f.rule == "SHM001" for f in run.findings) else run
 
 
+@pytest.mark.slow
 @examples(100)
 @given(files())
 def test_nothing_but_sizes_is_changed(text: str) -> None:

@@ -144,12 +144,14 @@ def test_images(image: str, workload: str | None) -> None:
     assert found(image) == workload
 
 
+@pytest.mark.slow
 @table("image", [*REAL, *MADE_UP])
 def test_no_image_is_claimed_twice_but_where_the_order_is_meant(image: str) -> None:
     claims = [w.id for w in builtin() if recognise(image, [w])[0] is not None]
     assert {(claims[0], other) for other in claims[1:]} <= INTENDED
 
 
+@pytest.mark.slow
 def test_every_order_that_is_meant_is_needed() -> None:
     claims = [[w.id for w in builtin() if recognise(image, [w])[0]] for image in REAL]
     assert {(ids[0], other) for ids in claims for other in ids[1:]} == INTENDED

@@ -23,11 +23,13 @@ def is_right(program: PythonProgram, directory: Path) -> bool:
     return verdict not in wrong[program.use]
 
 
+@pytest.mark.slow
 @table("program", PROGRAMS[::2], ids=lambda program: program.name)
 def test_no_program_that_uses_shared_memory_is_called_not_needed(tmp_path: Path, program: PythonProgram) -> None:
     assert is_right(program, tmp_path), program.files
 
 
+@pytest.mark.slow
 @table("program", PROGRAMS[1::2], ids=lambda program: program.name)
 def test_no_program_that_needs_it_is_called_not_needed(tmp_path: Path, program: PythonProgram) -> None:
     assert is_right(program, tmp_path), program.files

@@ -19,6 +19,7 @@ from tests.table import table
 # Scripts in every scalar style -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @table("newline", ["\n", "\r\n"])
 @table("bom", ["", "\ufeff"])
 @table(
@@ -221,6 +222,7 @@ _STEPS = [
 ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(_STEPS), max_size=6), st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_any_workflow(pieces: list[str], newline: str, container: bool) -> None:
     text = JOB + (f"    container: {{image: {IMAGE}, options: --gpus all}}\n" if container else "") + "    steps:\n"

@@ -867,6 +867,7 @@ def services(count: int, bad: int = 0) -> str:
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", [0, 1, pytest.param(30, marks=pytest.mark.slow)])
 def test_many_fixes_are_proved_together(bad: int, monkeypatch: pytest.MonkeyPatch) -> None:
     readings = 0

@@ -347,6 +347,7 @@ def variables(text: str) -> dict[str, object]:
     return {name: (v.known, v.text if v.known is None else "") for name, v in launch.environment.items()}
 
 
+@pytest.mark.slow
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
