@@ -66,12 +66,16 @@ _BETWEEN = frozenset(" \t\n\r\f\v\\\"',[]-")
 """What stands between the words of a command in a script, and in a list of YAML or JSON."""
 
 
+_MOST_WORDS = 40
+"""The words that are looked for: in a text that repeats itself, more would be compared at each of its places."""
+
+
 def _place(words: Sequence[str], text: str) -> tuple[int, int] | None:
     """Where words stand one after the other. A pattern of them would take longer to make than to look for them once."""
     start = text.find(words[0])
     while start >= 0:
         end: int | None = start + len(words[0])
-        for word in words[1:]:
+        for word in words[1:_MOST_WORDS]:
             end = _after(word, end, text) if end is not None else None
         around = text[max(start - 1, 0) : start], text[end : end + 1] if end is not None else ""
         if end is not None and not any(map(_is_of_word, around)):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from time import process_time
 
+from shmlint.model.source import Source, Span
+from shmlint.workloads.program import Ran
 from tests.project import findings, run
 from tests.table import table
 from tests.workloads.cases import DOCKERFILE, GPUS, LOADER, compose, need
@@ -485,3 +488,13 @@ def test_batches_of_arrays_are_not_shared(tmp_path: Path, made: str, verdict: st
     found = need(tmp_path, files)
     assert found.verdict == verdict
     assert ("NumPy arrays" in found.stopped) == (verdict == "unknown")
+
+
+def test_the_place_of_a_command_in_a_text_that_repeats_itself_is_found_in_time() -> None:
+    text = "run --rm -e A=1 " * 2_000 + "\n"
+    source = Source("x.sh", text)
+    words = (*text.split(), "other")
+    before = process_time()
+    span = Span(source, 0, len(text))
+    assert Ran(words, span, "program").place_of(words, words[:1]) is not None
+    assert process_time() - before < 2
