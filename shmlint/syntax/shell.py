@@ -797,7 +797,6 @@ class _CommandReader:
             inside.note(name, Assignment(self.tree.at(node), partial(self.words.assigned, value)))
         given += self.tree.raw(command)[: max(node.start_byte - command.start_byte, 0)] if command is not None else ""
         inside.given |= set(_SETS.findall(given)) - {name for name, _ in self.tree.set_for(command or node)}
-        inside.doubtful |= inside.given
         if not escapes and '"' not in given and "'" not in given:
             self._note_given(inside, given, self.tree.at(node))
         yield from reader.read()
@@ -807,7 +806,6 @@ class _CommandReader:
         for name, value in _GIVEN.findall(given):
             buffer = Buffer()
             buffer.add(value)
-            inside.doubtful.discard(name)
             inside.given.discard(name)
             inside.note(name, Assignment(at, partial(_same, buffer)))
 

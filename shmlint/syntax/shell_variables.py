@@ -338,7 +338,7 @@ class Variables:
                 return Cause("many ways", name)
             state = self._after(ARGUMENTS, self._given_arguments(), at, None)
             return _argument_of(name, state, 0) if isinstance(state, list) else Cause("argument", name)
-        if name in self.doubtful:
+        if name in self.doubtful or name in self.given:
             return Cause("set around", name)
         if name in self.set_for_calls and function is not None:
             return self._after(name, self._on_entry(name, function), at, function)

@@ -498,7 +498,7 @@ def _is_of_pipeline(launch: Launch) -> bool:
     """Whether the file of a launch is a pipeline's by its name: its jobs start at the top of the repository."""
     from shmlint.files.kinds import classify
 
-    return classify(launch.span.path.replace(os.sep, "/"), bytes) == "ci"
+    return classify(launch.span.path.replace(os.sep, "/"), lambda: b"") == "ci"
 
 
 def _own_directory(text: str, launch: Launch, repository: Repository) -> str | None:
