@@ -42,8 +42,10 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "empty")
 
 
-def required() -> bool:
-    return os.environ.get("SHMLINT_JUDGES") == "required"
+def required() -> frozenset[str]:
+    """The oracles whose tests may not be skipped: ``SHMLINT_JUDGES`` names them, ``required`` those of every CI."""
+    named = frozenset(filter(None, os.environ.get("SHMLINT_JUDGES", "").split(",")))
+    return (named - {"required"}).union(REQUIRED if "required" in named else ())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -62,11 +64,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """If the oracles are required, a skipped test of one has failed."""
     report = yield
-    if required() and report.skipped and not hasattr(report, "wasxfail"):
-        marks = [name for name in REQUIRED if item.get_closest_marker(name)]
-        if marks and not any(lacking(name) for name in needs(item) if name not in REQUIRED):
+    if report.skipped:
+        marks = sorted(name for name in required() if item.get_closest_marker(name))
+        if marks and not any(lacking(name) for name in needs(item) if name not in required()):
             report.outcome = "failed"
-            report.longrepr = f"skipped, but SHMLINT_JUDGES=required ({', '.join(marks)}): {_reason(report)}"
+            report.longrepr = f"skipped, but SHMLINT_JUDGES requires {', '.join(marks)}: {_reason(report)}"
     return report
 
 
@@ -78,7 +80,7 @@ def pytest_make_collect_report(
     report = yield
     if required() and report.skipped:
         report.outcome = "failed"
-        report.longrepr = f"{collector.nodeid} skipped, but SHMLINT_JUDGES=required: {_reason(report)}"
+        report.longrepr = f"{collector.nodeid} skipped, but SHMLINT_JUDGES requires its tests: {_reason(report)}"
     return report
 
 

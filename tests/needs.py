@@ -1,7 +1,7 @@
 """What tests need besides Python: oracles, which markers name, and the rest, which ``@pytest.mark.needs`` names.
 
-``tests/conftest.py`` skips a test whose need is not met. With ``SHMLINT_JUDGES=required`` a test without its oracle
-fails.
+``tests/conftest.py`` skips a test whose need is not met, and says which. A test without its oracle fails where
+``SHMLINT_JUDGES`` names that, and where it is ``required`` for those that every CI has; ``.ci/run`` sets it.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def lacking(name: str) -> str:
 
 
 def need(name: str) -> None:
-    """Skip the test that calls this if a need is not met."""
+    """Skip the test that calls this if a need is not met; the only skip there is, with the need as its reason."""
     if reason := lacking(name):
         pytest.skip(reason)
 

@@ -35,7 +35,7 @@ def test_generated_examples_are_the_same_in_every_run() -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs("posix")
-@pytest.mark.parametrize(("judges", "status"), [("", 0), ("required", 1)])
+@pytest.mark.parametrize(("judges", "status"), [("", 0), ("engine", 0), ("required", 1), ("engine,docker_client", 1)])
 def test_without_its_oracle_a_test_is_skipped_or_fails(judges: str, status: int) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-n", "0", "-m", "docker_client", "tests/docker/test_images.py"],
@@ -43,4 +43,4 @@ def test_without_its_oracle_a_test_is_skipped_or_fails(judges: str, status: int)
     )  # fmt: skip
     assert done.returncode == status, done.stdout
     assert "`docker` is not on PATH" in done.stdout
-    assert ("1 error" if judges else "1 skipped") in done.stdout
+    assert ("1 error" if status else "1 skipped") in done.stdout
