@@ -5,15 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from shmlint.formats.yaml_text import MANIFEST, MANIFEST_GPU, SERVICE_GPU, SERVICES
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.source import Source, Span
-
-SERVICES = re.compile(r"^[ \t]*services:[ \t]*(?:#.*)?$", re.M)
-_SERVICES_GPU = re.compile(
-    r"^[ \t]*(?:-[ \t]*)?(?:gpus:[ \t]*\S|runtime:[ \t]*[\"']?nvidia|.*capabilities:\s*[-\[][-\[ \t\"']*gpu\b)", re.M
-)
-_MANIFEST = re.compile(r"^[ \t]*apiVersion:[ \t]*\S", re.M)
-_MANIFEST_GPU = re.compile(r"[\w-]+\.(?:com|ai)/(?:gpu|mig-|gaudi)[\w.-]*[\"']?[ \t]*:")
 
 
 def is_changed(written: str) -> bool:
@@ -42,15 +36,15 @@ def not_read(source: Source, reading: Reading) -> Iterator[NotRead]:
 def _asking(source: Source, body: re.Match[str]) -> Iterator[NotRead]:
     """Where a here-document asks for a GPU, if it is a manifest or a Compose file."""
     text, start = body["text"], body.start("text")
-    if _MANIFEST.search(text) is not None:
-        asks, because = _MANIFEST_GPU.search(text), "Kubernetes manifests in here-documents are not read"
+    if MANIFEST.search(text) is not None:
+        asks, because = MANIFEST_GPU.search(text), "Kubernetes manifests in here-documents are not read"
     else:
-        asks = _SERVICES_GPU.search(text) if SERVICES.search(text) is not None else None
+        asks = SERVICE_GPU.search(text) if SERVICES.search(text) is not None else None
         because = "Compose files in here-documents of such files are not read"
     if asks is None:
         return
     span = Span(source, start + asks.start(), start + asks.end())
-    if not body["quote"] and is_changed(text) and asks.re is _SERVICES_GPU:
+    if not body["quote"] and is_changed(text) and asks.re is SERVICE_GPU:
         yield NotRead(span, "the shell puts values into this Compose file", "dynamic")
     else:
         yield NotRead(span, because, "unsupported")

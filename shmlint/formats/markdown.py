@@ -18,6 +18,7 @@ from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_part
 from shmlint.formats.shell.rest import same
 from shmlint.formats.shell.run import tied, with_texts
+from shmlint.formats.yaml_text import MANIFEST, MANIFEST_GPU, SERVICE_GPU
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.settings import Settings
@@ -284,14 +285,12 @@ _STARTED = re.compile(
     rf"^(?![ \t]*(?:#|//|;|-(?! )))[^\n]*?(?<![\w.-]){ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+[-\\]", re.M
 )
 """A container start in a line that is no comment, and was not taken away as in a patch."""
-_MANIFEST = re.compile(r"^[ \t]*apiVersion:[ \t]*\S", re.M)
-_ASKS_FOR_GPU = re.compile(r"[\w-]+\.(?:com|ai)/(?:gpu|mig-|gaudi)[\w.-]*[\"']?[ \t]*:")
 
 
 def _manifests(block: Block, source: Source) -> Iterator[NotRead]:
     """A Kubernetes manifest with a GPU, which a document shows."""
     text = _text(block, source)
-    if block.language in _YAML | {""} and _MANIFEST.search(text) and (asks := _ASKS_FOR_GPU.search(text)):
+    if block.language in _YAML | {""} and MANIFEST.search(text) and (asks := MANIFEST_GPU.search(text)):
         line = text.count("\n", 0, asks.start())
         yield NotRead(Span(source, *block.lines[line]), "Kubernetes manifests in documents are not read", "unsupported")
 
@@ -311,17 +310,14 @@ def _dev_containers(block: Block, source: Source) -> Iterator[NotRead]:
 
 
 _SERVICE_IMAGE = re.compile(r"^[ \t]*(?:image|build):[ \t]*\S", re.M)
-_SERVICE_GPU = re.compile(
-    r"^[ \t]*(?:-[ \t]*)?(?:gpus:[ \t]*\S|runtime:[ \t]*[\"']?nvidia|capabilities:\s*[-\[][-\[ \t\"']*gpu\b)", re.M
-)
 
 
 def _parts_of_services(block: Block, source: Source) -> Iterator[NotRead]:
     """A service with a GPU without the ``services`` around it, which a document shows."""
     text = _text(block, source)
-    if block.language not in _YAML | {""} or _is_compose(block, text) or _MANIFEST.search(text):
+    if block.language not in _YAML | {""} or _is_compose(block, text) or MANIFEST.search(text):
         return
-    if _SERVICE_IMAGE.search(text) and (asks := _SERVICE_GPU.search(text)):
+    if _SERVICE_IMAGE.search(text) and (asks := SERVICE_GPU.search(text)):
         line = text.count("\n", 0, asks.start())
         because = "a part of a Compose file in a document is not read"
         yield NotRead(Span(source, *block.lines[line]), because, "unsupported")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.read import read_embedded
-from shmlint.formats.here_documents import SERVICES, is_changed
+from shmlint.formats.here_documents import is_changed
+from shmlint.formats.yaml_text import SERVICES
 from shmlint.model.launch import Launch
 from shmlint.syntax.shell import here_documents
 from shmlint.syntax.shell_text import ShellText
