@@ -17,7 +17,7 @@ from shmlint.formats import read_each
 from shmlint.formats.ci.containers import containers, job_names
 from shmlint.formats.ci.images import built
 from shmlint.formats.ci.outside import set_outside
-from shmlint.formats.ci.steps import jobs_in, with_steps
+from shmlint.formats.ci.steps import jobs_in, switched_off, with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import around, names_for_options, unsure_names, within
 from shmlint.formats.expressions import of_environment, shell_text, with_expressions, written_in
@@ -151,7 +151,7 @@ def _walk_document(
         node, key, place = stack.pop()
         if isinstance(node, Alias):
             continue  # what it stands for is read where it is written
-        if isinstance(node, MappingNode) and (off := _switched_off(node)) is not None:
+        if isinstance(node, MappingNode) and (off := switched_off(node)) is not None:
             yield Reading(not_read=tuple(_left_out(node, off, source)))
         elif isinstance(node, MappingNode):
             started = (*_containers(node, root, jobs, source, place.top), *_of_arguments(node, source))
@@ -183,18 +183,6 @@ def _followed(node: MappingNode) -> Iterator[tuple[str, Node]]:
             yield from ((key, script) for script, key in scripts)
         else:
             yield name.value, value
-
-
-_OFF = {"if": ("false", "${{ false }}", "${{false}}"), "condition": ("false",), "enabled": ("false",)}
-"""Keys of a job or a step, and their values with which it never runs: those of GitHub and of Azure."""
-_RUNS = ("run", "uses", "steps", "script", "bash", "task")
-
-
-def _switched_off(node: MappingNode) -> Scalar | None:
-    """The value for which a job or a step never runs."""
-    values = ((node.get(key), texts) for key, texts in _OFF.items())
-    off = next((value for value, texts in values if isinstance(value, Scalar) and value.value in texts), None)
-    return off if off is not None and any(node.get(key) is not None for key in _RUNS) else None
 
 
 def _left_out(node: MappingNode, off: Scalar, source: Source) -> Iterator[NotRead]:

@@ -32,7 +32,7 @@ def with_steps(launch: Launch, job: MappingNode, root: Node, source: Source, top
     """The container of a job as it runs the job's steps. ``top`` is the directory of the repository."""
     steps = _steps(job)
     listed = job.get("steps")
-    if listed is None or not steps:
+    if not isinstance(listed, SequenceNode) or not listed.items:
         return launch
     span = _place(job, listed, steps, source)
     shells = [_text(holder, "defaults", "run", "shell") for holder in (job, root)]
@@ -54,7 +54,20 @@ def _place(job: MappingNode, listed: Node, steps: list[MappingNode], source: Sou
 def _steps(job: MappingNode) -> list[MappingNode]:
     listed = job.get("steps")
     items = listed.items if isinstance(listed, SequenceNode) else ()
-    return [item.resolved for item in items if isinstance(item.resolved, MappingNode)]
+    found = [item.resolved for item in items if isinstance(item.resolved, MappingNode)]
+    return [step for step in found if switched_off(step) is None]
+
+
+_OFF = {"if": ("false", "${{ false }}", "${{false}}"), "condition": ("false",), "enabled": ("false",)}
+"""Keys of a job or a step, and their values with which it never runs: those of GitHub and of Azure."""
+_RUNS = ("run", "uses", "steps", "script", "bash", "task")
+
+
+def switched_off(node: MappingNode) -> Scalar | None:
+    """The value for which a job or a step never runs."""
+    values = ((node.get(key), texts) for key, texts in _OFF.items())
+    off = next((value for value, texts in values if isinstance(value, Scalar) and value.value in texts), None)
+    return off if off is not None and any(node.get(key) is not None for key in _RUNS) else None
 
 
 _COMMANDS = ("run", "script", "bash")

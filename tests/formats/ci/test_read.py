@@ -252,3 +252,18 @@ def test_what_never_runs_is_told(tmp_path: Path, switch: str, launches: int) -> 
         found = run(tmp_path, {".github/workflows/a.yml": text})
         assert len(found.launches) == launches
         assert [place.because for place in found.not_read] == ["it is switched off"] * (1 - launches)
+
+
+@table(
+    ("switch", "errors"),
+    [("if: false", []), ("condition: false", []), ("if: github.ref == 'x'", ["SHM101"]), ("id: x", ["SHM101"])],
+)
+def test_a_step_that_never_runs_is_no_program_of_its_job(tmp_path: Path, switch: str, errors: list[str]) -> None:
+    text = (
+        "on: push\njobs:\n  a:\n    runs-on: x\n"
+        "    container: {image: pytorch/pytorch, options: --gpus all}\n    steps:\n"
+        f"    - {switch}\n      run: torchrun --nproc_per_node=8 train.py\n    - run: python -c 'print(1)'\n"
+    )
+    found = findings(tmp_path, {".github/workflows/a.yml": text})
+    assert [one.rule for one in found if one.severity == "error"] == errors
+    assert bool(found) == ("false" not in switch)
