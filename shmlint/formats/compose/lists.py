@@ -33,8 +33,9 @@ _LISTS = r"(?<!\S)(?:-f|--file)[ \t=]|COMPOSE_FILE"
 _COMPOSE = frozenset({"docker-compose", "podman-compose"})
 _ENGINES = frozenset({"docker", "podman", "nerdctl"})
 _WITH_VALUE = frozenset(
-    {"-p", "--ansi", "--env-file", "--parallel", "--profile", "--progress", "--project-directory", "--project-name"}
-)
+    {"-f", "--file", "-p", "--ansi", "--env-file", "--parallel", "--profile", "--progress", "--project-directory",
+     "--project-name"}
+)  # fmt: skip
 """Options of ``docker compose`` before its command that take a value."""
 _SET = r"(?s)COMPOSE_FILE=(.+)"
 _UNKNOWN_DIRECTORY = r"\$(?:\w+|\{\w+\}|\([^()]*\))/(?=[^$`]*\Z)"
@@ -107,7 +108,7 @@ def _lists(source: Source, workspace: Workspace) -> Iterator[tuple[tuple[str, ..
     from shmlint.syntax.shell import values
 
     directory = os.path.dirname(source.path)
-    for part in _parts(source, workspace):
+    for part in shell_of(source, workspace):
         commands = [command.words for command in part.commands]
         inside = [words[1].text for words in commands if len(words) == 2 and words[0].text == "cd"]
         here = os.path.join(directory, part.directory or "")
@@ -119,8 +120,8 @@ def _lists(source: Source, workspace: Workspace) -> Iterator[tuple[tuple[str, ..
                 yield names, places
 
 
-def _parts(source: Source, workspace: Workspace) -> list[Part]:
-    """The shell in a file; nothing where it is not known."""
+def shell_of(source: Source, workspace: Workspace) -> list[Part]:
+    """The shell in a file that may start Compose; nothing where it is not known."""
     if os.path.basename(source.path) == "package.json":
         from shmlint.formats.shell.part import Part
         from shmlint.syntax.json import parse
@@ -154,27 +155,35 @@ _MOST_WAYS = 16
 
 def _files_of(words: Sequence[Word]) -> tuple[str, ...]:
     """The files that a command of Compose names, empty where it is not known which."""
+    command = compose_options(words)
+    if command is None:
+        return ()
+    before, options = command
+    found = [_name(word) for option, word in options if option in ("-f", "--file")]
+    if found:
+        return tuple(found)
+    set_to = next((match[1] for word in before if (match := re.fullmatch(_SET, word.text)) is not None), "")
+    return tuple(set_to.split(":")) if set_to and "$" not in set_to else ()
+
+
+def compose_options(words: Sequence[Word]) -> tuple[Sequence[Word], list[tuple[str, Word]]] | None:
+    """What stands before Compose in a command, and its options with values; None of another command."""
     left = [word.text.rpartition("/")[2] for word in words[:6]]
     at = next((i for i, name in enumerate(left) if name in _COMPOSE), None)
     if at is None:
         at = next((i + 1 for i in range(len(left) - 1) if left[i] in _ENGINES and left[i + 1] == "compose"), None)
     if at is None:
-        return ()
-    found: list[Word] = []
+        return None
+    found: list[tuple[str, Word]] = []
     rest = iter(words[at + 1 :])
     for word in rest:
         option, equals, value = word.text.partition("=")
         if not option.startswith("-"):
             break
-        if option in ("-f", "--file"):
+        if option in _WITH_VALUE:
             given = word._replace(text=value) if equals else next(rest, None)
-            found += [given] if given is not None else []
-        elif option in _WITH_VALUE and not equals:
-            next(rest, None)
-    if found:
-        return tuple(map(_name, found))
-    set_to = next((match[1] for word in words[:at] if (match := re.fullmatch(_SET, word.text)) is not None), "")
-    return tuple(set_to.split(":")) if set_to and "$" not in set_to else ()
+            found += [(option, given)] if given is not None else []
+    return words[:at], found
 
 
 def _name(word: Word) -> str:
