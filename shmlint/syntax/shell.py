@@ -804,10 +804,8 @@ class _CommandReader:
     def _note_given(self, inside: Variables, given: str, at: int) -> None:
         """The variables that a program gets which reads a text: ``sudo NAME=value bash -s``."""
         for name, value in _GIVEN.findall(given):
-            buffer = Buffer()
-            buffer.add(value)
             inside.given.discard(name)
-            inside.note(name, Assignment(at, partial(_same, buffer)))
+            inside.note_value(name, value, at)
 
     def _holds_quotes(self, name: str, node: Node) -> bool:
         """Whether the value of a variable has quotation marks: a shell that reads it in its text takes them away."""
@@ -867,10 +865,6 @@ class _CommandReader:
             escapes = '$`"\\' if given[0].type == "string" else ""
             before = self.tree.raw(command)[: max(node.start_byte - command.start_byte, 0)]
             yield from self._nested(given[0], start, end, escapes=escapes, given=before)
-
-
-def _same(buffer: Buffer) -> Buffer:
-    return buffer
 
 
 _TEXT = r"\$\([ \t]*cat[ \t]*<<-?[ \t]*\\?[\"']?\w+[\"']?[ \t]*\n\s*"

@@ -71,6 +71,6 @@ class Branches:
             elif node.type in ("declaration_command", "variable_assignments"):
                 if self._is_set(node.named_children, name):
                     return True
-            elif node.type == "command" and self.tree.raw(node).split(None, 1)[0] in _LEAVING:
+            elif node.type == "command" and self.tree.first_word(node) in _LEAVING:
                 return True
         return False

@@ -276,6 +276,10 @@ class Tree:
         found = self.text.text[start:end] if chars is None else self.text.text[chars[start] : chars[end]]
         return found.lstrip() if found[:1].isspace() and node.type in _EXPANSIONS else found
 
+    def first_word(self, node: Node) -> str:
+        """The first word of a command as it is written; empty where the grammar puts a command of no words."""
+        return next(iter(self.raw(node).split(None, 1)), "")
+
     def at(self, node: Node) -> int:
         """Where a node is used in the file."""
         return self.place[0] if self.place is not None else self.text.offset(self.char(node.start_byte))
@@ -300,7 +304,7 @@ class Tree:
             self._commands = {}
             for node in self.nodes:
                 if node.type == "command":
-                    self._commands.setdefault(self.raw(node).split(None, 1)[0], []).append(node)
+                    self._commands.setdefault(self.first_word(node), []).append(node)
         return self._commands.get(name, ())
 
     def behind(self, command: Node) -> list[Node]:

@@ -275,6 +275,12 @@ class Variables:
         self.noted += 1
         self._own(self.made, name).append(assignment)
 
+    def note_value(self, name: str, text: str, at: int) -> None:
+        """A value that a variable gets from outside of the text."""
+        buffer = Buffer()
+        buffer.add(text, (), True)
+        self.note(name, Assignment(at, partial(_same, buffer)))
+
     def note_perhaps(self, name: str, text: str, *, settled: bool) -> None:
         """A value that something around the text may give to a variable; ``${OTHER}`` in it is not known.
 
@@ -976,9 +982,7 @@ def given(values: Environment, for_options: Collection[str] = ()) -> Variables:
             variables.note(name, Assignment(-1 if name else -2, nothing))
             variables.sourced = variables.sourced or name == ANY
             continue
-        buffer = Buffer()
-        buffer.add(value, (), True)
-        variables.note(name, Assignment(-1, partial(_same, buffer)))
+        variables.note_value(name, value, -1)
     return variables
 
 

@@ -149,8 +149,10 @@ def _others(found: Iterable[Command], functions: frozenset[str]) -> Iterator[tup
 def _arguments(part: Part, functions: frozenset[str]) -> list[int]:
     """How many words the calls of functions in a part have."""
     tree = Tree(part.text)
-    named = ((node, tree.raw(node).split(None, 1)) for node in tree.nodes if node.type == "command")
-    return [node.named_child_count for node, words in named if words and words[0] in functions]  # one may be empty
+    return [
+        node.named_child_count for node in tree.nodes
+        if node.type == "command" and tree.first_word(node) in functions
+    ]  # fmt: skip
 
 
 def _changed(before: Iterable[Sharing], after: Iterable[Sharing]) -> frozenset[str]:
