@@ -40,7 +40,7 @@ def _asking(source: Source, body: re.Match[str]) -> Iterator[NotRead]:
         asks, because = MANIFEST_GPU.search(text), "Kubernetes manifests in here-documents are not read"
     else:
         asks = SERVICE_GPU.search(text) if SERVICES.search(text) is not None else None
-        because = "Compose files in here-documents of such files are not read"
+        because = "Compose files in here-documents are only read in scripts and documents"
     if asks is None:
         return
     span = Span(source, start + asks.start(), start + asks.end())

@@ -112,4 +112,4 @@ def test_a_compose_file_in_a_workflow_is_told(tmp_path: Path) -> None:
     indented = "".join(f"        {line}\n" for line in text.splitlines())
     started = run(tmp_path, {".github/workflows/a.yml": STEP + indented})
     told = [(place.span.line, place.because) for place in started.not_read]
-    assert told == [(11, "Compose files in here-documents of such files are not read")]
+    assert told == [(11, "Compose files in here-documents are only read in scripts and documents")]
