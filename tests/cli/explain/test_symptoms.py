@@ -113,6 +113,7 @@ PASTED = [
     ("services.trainer additional properties 'shm-size' not allowed", "A key is not allowed"),
     ("Error response from daemon: cannot join IPC of a non running container: 4f66ad9b5a2e",
      "The IPC namespace of another container cannot be joined"),
+    ("Error response from daemon: invalid IPC mode: hosts", "The IPC mode is invalid"),
     ("non-shareable IPC", "The IPC namespace of another container cannot be joined"),
     ("Error: cannot set shmsize when running in the host IPC Namespace", "Podman refuses a size together with ipc"),
     (r'runc create failed: error during container init: error mounting \"tmpfs\" to rootfs at \"/dev/shm\": mount '
