@@ -395,7 +395,7 @@ class _OptionReader:
         if cluster.startswith("test."):
             return
         if re.fullmatch(r"ipc(?:=.*)?", cluster):
-            raise self._unknown_option(word, f"`{word.text}` is -i and -p, whose value is refused")
+            raise self._unknown_option(word, f"`{word.text}` is read as -i and -p, and Docker refuses the port")
         while cluster:
             flag = self._lookup(f"-{cluster[0]}")
             meant = self._meant_gpus(word) if flag is None and cluster == word.text[1:] else None

@@ -176,6 +176,9 @@ COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
     "one hyphen": (f"docker run -shm-size=8g --gpus all {IMAGE}",
                    ["`-shm-size` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"],
                    None),
+    "one hyphen before ipc":
+        (f"docker run -ipc=host --gpus all {IMAGE}",
+         ["`-ipc=host` is read as -i and -p, and Docker refuses the port; the option is `--ipc`"], None),
     "no hyphen": (f"docker run --shmsize 8g {IMAGE}",
                   ["`--shmsize` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
     "short": (f"docker run --shm 8g {IMAGE}",

@@ -15,7 +15,10 @@ from shmlint.syntax.word import Word
 
 
 def misspelt(run: RunCommand) -> Iterator[Misplaced]:
-    """``--shm_size``, ``--shm-size:``, ``-shm-size``, ``--shm``, and ``--shm-size 8 g``, which the client refuses."""
+    """``--shm_size``, ``--shm-size:``, ``-shm-size``, ``--shm``, ``-ipc=host``, and ``--shm-size 8 g``.
+
+    The client refuses them.
+    """
     word = run.unknown_option
     size = run.shm_size()
     if size is not None and is_one_word(size) and size.word.span is not None:
@@ -32,6 +35,10 @@ def misspelt(run: RunCommand) -> Iterator[Misplaced]:
     elif word is not None and word.span is not None and bare in ("shm", "shmsize"):
         message = f"`{name}` is an unknown flag, and Docker refuses the command; the option is `{OPTION}`"
         yield Misplaced(word.span, message, at=name, advice=f"write {OPTION}")
+    elif word is not None and word.span is not None and name == "-ipc":
+        because = run.unknown.because if run.unknown is not None else ""
+        message = f"{because}; the option is `--ipc`"
+        yield Misplaced(word.span, message, at=name, advice="write --ipc=MODE, like --ipc=host")
 
 
 def behind_image(run: RunCommand) -> Iterator[Misplaced]:

@@ -139,7 +139,7 @@ def _with_read(words: Sequence[Word], start: int) -> Sequence[Word]:
 def with_misspelt(launch: Launch, run: RunCommand) -> Launch:
     """A launch with the sizes that the client refuses for how their option is written."""
     size, unknown = run.shm_size(), run.unknown_option
-    if (unknown is None or "shm" not in unknown.text) and (size is None or not is_one_word(size)):
+    if (unknown is None or re.search("shm|^-ipc", unknown.text) is None) and (size is None or not is_one_word(size)):
         return launch
     from shmlint.formats.shell.misplaced import misspelt
 
