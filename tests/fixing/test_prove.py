@@ -142,6 +142,15 @@ def test_options_in_a_shared_variable_are_overridden_for_one_command() -> None:
     assert changed("run.sh", text) == [(line, line.replace("$O", "$O --shm-size=8g"))]
 
 
+def test_a_definition_that_calls_share_is_left_to_the_others() -> None:
+    text = f"R = docker run --gpus all $(1)\na:\n\t$(call R,-it {TRAIN})\nb:\n\t$(call R,--rm redis)\n"
+    line = text.splitlines()[2]
+    assert changed("Makefile", text) == [(line, line.replace("-it", "--shm-size=8g -it"))]
+    line = text.splitlines()[0]
+    alone = text.partition("b:")[0]
+    assert changed("Makefile", alone) == [(line, line.replace(" run", " run --shm-size=8g"))]
+
+
 def test_a_shared_make_variable_is_left_to_the_others() -> None:
     text = f"SHM = 64m\na:\n\tdocker run --gpus all --shm-size=$(SHM) {TRAIN}\nb:\n\tdocker run --shm-size=$(SHM) x\n"
     line = text.splitlines()[2]

@@ -448,6 +448,8 @@ def makefile(c: Chooser) -> str:
         f" {c.one((NEEDY, '$(2)', '$(IMG)'))}\nendef",
         f"define both\ndocker run $(O) {_size(c, 'make')} {NEEDY}\ndocker run $(O) {c.one(PROTECTED)} {NEEDY}\nendef",
         f"run = docker run {c.one(('$(O)', c.one(PLAIN_GPUS)))} $(1)",
+        f"asked = docker run {c.one(('', '$(O)'))} $1 $(2) ${{3}}",
+        f"outer = $(call asked,$(O),$(1),{NEEDY})",
     ]
     if c.maybe(0.2):
         lines.insert(
@@ -546,6 +548,9 @@ def _recipe(c: Chooser) -> str:
             f"$(call run,{_size(c, 'make')} {NEEDY})",
             f"$(call run,{c.one(PROTECTED)} {NEEDY})",
             "$(call run,redis)",
+            f"$(call asked,{c.one(PLAIN_GPUS)},{_size(c, 'make')} $$T,{NEEDY})",
+            f"$(call asked,,{c.one(OTHERS)},{c.one((NEEDY, 'redis', '$(IMG)'))}) && $(call asked,--rm,,redis)",
+            f"$(call outer,{c.one(PLAIN_GPUS)} {_size(c, 'make')})",
             f"T='{c.one(PLAIN_GPUS)}'; docker run $$T {_size(c, 'make')} {NEEDY}; docker run $$T redis",
             f"tool $(S) '$(O)'\n\t{words}",
             f"[ $(words $(O)) -gt 3 ] && tool more; {words}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
@@ -141,6 +141,13 @@ def _set_by(files: str, source: Source, workspace: Workspace | None) -> Iterator
                 yield _ANY if match.re is _INCLUDE else match[1] or _ANY
 
 
+class Arguments(NamedTuple):
+    """The arguments of a ``$(call …)``: where each stands, and those of the call around it."""
+
+    places: tuple[tuple[int, int], ...]
+    outer: Arguments | None
+
+
 class _Variables:
     """The variables of a makefile as far as it has been read."""
 
@@ -162,6 +169,10 @@ class _Variables:
         """Those that files included so far set."""
         self.given: frozenset[str] = frozenset()
         """Those that makefiles above give to this one."""
+        self.called: set[str] = set()
+        """Those that are read where ``$(call NAME,…)`` stands, with its arguments."""
+        self.arguments: Arguments | None = None
+        """Those of the call that is put in."""
 
     def forget(self, names: Iterable[str]) -> None:
         """Let these not be known."""
@@ -213,7 +224,27 @@ class _Variables:
         known = self.known.get(name)
         used = rf"(?m)^[^#\n]*\$(?:\({re.escape(name)}\)|\{{{re.escape(name)}\}})[ \t]*[^\s;&|#]"
         holds = known is not None and (known.sure or starts_container(known, self.source))
-        return holds and re.search(used, self.source.text) is not None
+        return (holds and re.search(used, self.source.text) is not None) or self.is_called(name)
+
+    def is_called(self, name: str, depth: int = 0) -> bool:
+        """Whether each use of a variable is a call, with its arguments, in a recipe or in another such variable."""
+        known = self.known.get(name)
+        if known is None or not known.sure or len(known.values) != 1 or depth >= _DEPTH:
+            return False
+        text, named = self.source.text, re.escape(name)
+        calls = [call.start() for call in re.finditer(rf"\$[({{]call[ \t]+{named}[ \t]*[,)}}]", text)]
+        if not calls or len(calls) != len(re.findall(rf"(?<![\w.-]){named}[ \t]*[,)}}]", text)):
+            return False
+        return all(self._is_put_in(text[text.rfind("\n", 0, at) + 1 : at], depth) for at in calls)
+
+    def _is_put_in(self, before: str, depth: int) -> bool:
+        """Whether a call is read where it stands, behind this text of its line."""
+        if _PUT_IN.search(before) is not None:
+            return False
+        assigned = ASSIGNMENT.match(before)
+        if assigned is not None:
+            return self.is_called(assigned[1], depth + 1)
+        return before[:1] == "\t" or ":" in before.partition(";")[0]
 
     def note_options(self, name: str, value: str) -> None:
         """Note a variable whose value begins with an option."""
@@ -257,6 +288,8 @@ def _perhaps(known: Variable | None, operator: str, value: tuple[int, int], *, a
     return Variable((), False, (*known.values, *known.perhaps, value), every) if alone and replaces else None
 
 
+_PUT_IN = re.compile(r"#|\$[({](?:eval|foreach|call|if|or|and)\b[^)}]*$")
+"""A comment, or a function of make that a call may be an argument of."""
 _PRINTS_OPTIONS = re.compile(r"\b(?:echo|printf)\s+(?:-[neE]+\s+)?[\"']?\s*-[-\w]")
 _PERHAPS = 20
 """A variable that conditions set more often than this is not followed."""
@@ -305,6 +338,11 @@ def followed_variables(source: Source, workspace: Workspace) -> set[str]:
     return {name for name, variable in known.items() if variable.sure or starts_container(variable, source)}
 
 
+def called_variables(source: Source, workspace: Workspace) -> Collection[str]:
+    """The variables of a makefile that are read where ``$(call NAME,…)`` stands, with its arguments."""
+    return _lines_and_variables(source, workspace)[1].called if "call" in source.text else ()
+
+
 def followed_definitions(source: Source, workspace: Workspace) -> Mapping[str, Line]:
     """The container starts between ``define`` and ``endef`` that are read where the variables are used."""
     return _lines_and_variables(source, workspace)[1].defined if "endef" in source.text else {}
@@ -316,6 +354,7 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
     variables.given = frozenset(given_above(source, workspace) if workspace is not None else ())
     recipes: list[Line] = []
     called: list[Line] = []
+    noted: list[tuple[str, Line]] = []
     conditions = _Conditions()
     defined: _Defined | None = None
     held: list[tuple[str, Line]] = []
@@ -345,7 +384,7 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
             defined = _Defined(define[1] or "", f"{define[2] or ''}=", not conditions.open, overrides, [])
             continue
         conditions.assign(text)
-        called += _noted(variables, source, line, workspace, always=not conditions.open)
+        noted += _noted(variables, source, line, workspace, always=not conditions.open)
         if ";" in text and ":" in text.partition(";")[0] and not ASSIGNMENT.match(text.lstrip()):  # target: ; command
             recipes.append(Line(line.start + text.index(";") + 1, line.end))
     for name, line in held:
@@ -354,6 +393,8 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
             recipes.remove(line)
         else:
             variables.forget([name])
+    variables.called = {name for name, _ in (*held, *noted) if variables.is_called(name)}
+    called += (line for name, line in noted if name not in variables.called)
     return [*_meant(recipes, source), *called], variables
 
 
@@ -440,8 +481,8 @@ def _meant(recipes: Sequence[Line], source: Source) -> Iterator[Line]:
 
 def _noted(
     variables: _Variables, source: Source, line: Line, workspace: Workspace | None, *, always: bool
-) -> Iterator[Line]:
-    """What a line does to variables; gives back the commands that it gets a value from, or is a template of."""
+) -> Iterator[tuple[str, Line]]:
+    """What a line does to variables; gives back the commands that one gets a value from, or is a template of."""
     text = source.text[line.start : line.end]
     match = ASSIGNMENT.match(text.lstrip())
     if match is not None:
@@ -452,7 +493,7 @@ def _noted(
             return
         variables.assign(match[1], match[2], (value.start, value.end), always=always)
         if match[2] == "!=" or _ARGUMENT.search(source.text, value.start, value.end):  # for `$(call …)`
-            yield value
+            yield match[1], value
     elif (included := _INCLUDE.match(text)) is not None:
         variables.include(_set_by(included[1], source, workspace))
     elif (undefined := _UNDEFINE.match(text)) is not None:
@@ -519,15 +560,61 @@ def _expand_make(
             at = dollar + 2
         elif following in "({":
             close = closing(text, dollar + 1, end)
-            name = text[dollar + 2 : close]
             since = len(builder.offsets)
-            _put_variable(builder, source, name, variables, depth)
+            if not _put_call(builder, source, (dollar + 2, close), variables, depth):
+                _put_variable(builder, source, text[dollar + 2 : close], variables, depth)
             builder.used(since, dollar, min(close + 1, end))
             at = close + 1
         else:  # $1; $@ $< $^ …: make's own
             name = following if following.isdigit() else "_target"
-            put_unknown(builder, name, options=name in variables.for_options)
+            if not _put_argument(builder, source, name, variables, depth):
+                put_unknown(builder, name, options=name in variables.for_options)
             at = dollar + 2
+
+
+_CALL = re.compile(r"call[ \t]+([\w.-]+)[ \t]*(,|$)")
+
+
+def _put_call(
+    builder: Builder, source: Source, place: tuple[int, int], variables: _Variables, depth: int
+) -> bool:
+    """Put in what ``$(call NAME,…)`` stands for, its arguments in it, or such an argument; False for anything else."""
+    text = source.text[slice(*place)]
+    call = _CALL.match(text)
+    if call is None or depth >= _DEPTH:
+        return text.isdigit() and _put_argument(builder, source, text, variables, depth)
+    if call[1] not in variables.called:
+        return False
+    outer = variables.arguments
+    variables.arguments = Arguments(tuple(_arguments(source.text, place[0] + call.end(), place[1])), outer)
+    _expand(builder, source, *variables.known[call[1]].values[0], variables, depth + 1)
+    variables.arguments = outer
+    return True
+
+
+def _put_argument(builder: Builder, source: Source, name: str, variables: _Variables, depth: int) -> bool:
+    """Put in an argument of the call that is put in, by its number; False where there is no call."""
+    inner = variables.arguments
+    if inner is None or not name.isdigit() or name == "0" or depth >= _DEPTH:
+        return False
+    if int(name) <= len(inner.places):
+        variables.arguments = inner.outer
+        _expand(builder, source, *inner.places[int(name) - 1], variables, depth + 1)
+        variables.arguments = inner
+    return True
+
+
+def _arguments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where the arguments of a call stand, commas between them; those inside of brackets are of an argument."""
+    at = begin = start
+    while at < end:
+        if text[at] in "({":
+            at = closing(text, at, end)
+        elif text[at] == ",":
+            yield begin, at
+            begin = at + 1
+        at += 1
+    yield begin, end
 
 
 def _put_variable(builder: Builder, source: Source, name: str, variables: _Variables, depth: int) -> None:

@@ -8,7 +8,14 @@ from collections.abc import Collection, Iterator, Mapping
 from shmlint.files.workspace import Workspace
 from shmlint.formats.makefile.exported import EXPORTS_ALL, JUST_EXPORTS_ALL, names_exported
 from shmlint.formats.makefile.just import JUST_VARIABLE
-from shmlint.formats.makefile.make import ASSIGNMENT, DEFINE, followed_definitions, lines_of, sure_variables
+from shmlint.formats.makefile.make import (
+    ASSIGNMENT,
+    DEFINE,
+    called_variables,
+    followed_definitions,
+    lines_of,
+    sure_variables,
+)
 from shmlint.formats.makefile.read import is_justfile, parts
 from shmlint.formats.makefile.written import closing
 from shmlint.formats.shell.callers import is_read_by_another
@@ -54,11 +61,19 @@ def _make_alike(old: Source, new: Source, workspace: Workspace) -> bool:
     if not changed <= sure_variables(old, workspace):
         return False
     expressions = (expression for text in before.recipes for expression in _expressions(text))
-    made = (expression for expression in expressions if not _PLAIN.fullmatch(expression))
+    called = called_variables(old, workspace)
+    made = (_arguments(expression, called) for expression in expressions if not _PLAIN.fullmatch(expression))
     return all(changed.isdisjoint(_references(text)) for text in (*made, *before.rest))
 
 
 _PLAIN = re.compile(r"\$[({][\w.-]+[)}]")
+_CALL = re.compile(r"\$[({]call[ \t]+([\w.-]+)")
+
+
+def _arguments(expression: str, called: Collection[str]) -> str:
+    """An expression; only the arguments of a call that is read where it stands."""
+    call = _CALL.match(expression)
+    return expression[call.end() :] if call is not None and call[1] in called else expression
 
 
 def _expressions(text: str) -> Iterator[str]:

@@ -100,6 +100,16 @@ class RunRewriter(ReadOnly):
         image = self.run.image
         if image is not None and image.array is not None and image.span is not None and not self._within(image.span):
             yield _insertion(image.span, image.span.start, f"{new} ", new)  # for one call of a function
+        argument = self._argument()
+        if argument is not None:
+            yield _insertion(argument, argument.start, f"{new} ", new)
+
+    def _argument(self) -> Span | None:
+        """The first option, or else the image, that is an argument of a call of make's: ``$(call run,-it,image)``."""
+        words = [option.word for option in self.run.options]
+        words += [self.run.image] if self.run.image is not None else []
+        given = (word.span for word in words if word.used is not None and word.span is not None)
+        return next((span for span in given if self._within(span)), None)
 
     def _set_here(self, given: Option, name: str, value: str, new: str) -> Iterator[Change]:
         """Another value for this command alone, where the value comes from a variable or an array."""
