@@ -299,6 +299,18 @@ def _workload(case: _Case) -> Need:
     return case.need("needed" if sure else "likely")
 
 
+def _may_not_run(ran: Sequence[Ran], chosen: Sequence[bool]) -> bool:
+    """Whether a condition decides if one of the chosen commands runs, and another or none may run instead.
+
+    Of two chosen ones it only decides which.
+    """
+    some = [one for one, is_so in zip(ran, chosen, strict=True) if is_so]
+    if not some or any(one.certain for one in some):
+        return False
+    others = (one for one, is_so in zip(ran, chosen, strict=True) if not is_so)
+    return len(some) == 1 or any(one.kind == "program" and not one.certain for one in others)
+
+
 def _has_several(count: Count) -> bool:
     return isinstance(count, int) and count > 1
 
@@ -359,12 +371,8 @@ class _Reading:
         launcher = found is not None and found.verified and found.needs in ("yes", "multi-gpu")
         self.ranks, self.ranks_span = self._most_ranks(launcher)
         several = [(read_ranks(one.words, launcher=launcher)[0] or 1) > 1 for one in ran]
-        certain = any(one.certain for one, asks in zip(ran, several, strict=True) if asks)
-        others = any(
-            one.kind == "program" and not one.certain for one, asks in zip(ran, several, strict=True) if not asks
-        )
-        self.ranks_perhaps = (others and not certain) or self._are_named_alone(several)
-        """Of the programs one of which may run, only some have several ranks; or an option's name alone says so."""
+        self.ranks_perhaps = _may_not_run(ran, several) or self._are_named_alone(several)
+        """A condition decides whether a program with several ranks runs; or an option's name alone says so."""
         _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
         self.by_default = self.ranks_vary and any(re.search(WITH_DEFAULT, word) for word in self.words)
         """A variable decides how many ranks there are, of which only what it is otherwise is known."""
@@ -378,11 +386,10 @@ class _Reading:
 
     @property
     def command_perhaps(self) -> bool:
-        """Whether something that is not known decides if the command runs, and another program may run instead."""
+        """Whether something that is not known decides if the command runs; another or none may run instead."""
         some = [one for one in self.ran if one.kind == "program"]
         known = (self.by_command,) if self.by_command is not None else ()
-        called = [match_command(one.words, known) is not None for one in some]
-        return not all(called) and not any(one.certain for one, is_so in zip(some, called, strict=True) if is_so)
+        return _may_not_run(some, [match_command(one.words, known) is not None for one in some])
 
     def _apply_environment(self, launch: Launch, launcher: bool) -> None:
         """Take the ranks that variables set, and leave open how many GPUs there are where they differ from these."""

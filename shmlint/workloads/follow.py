@@ -162,10 +162,15 @@ class Follower:
     ) -> None:
         """Follow one simple command."""
         command = self._unwrapped(words, directory)
-        outer = self._devices
-        self._devices = devices_for(words[: len(words) - len(command)], span) or outer
+        before = words[: len(words) - len(command)]
+        outer, shared = self._devices, self.environment
+        self._devices = devices_for(before, span) or outer
+        given = _values_given(before, span) if command else {}
+        self.environment = {**shared, **given} if given else shared
         self._run(words, command, RunContext(span, directory, certain, guessed, depth))
-        self._devices = outer
+        for name in self.environment.keys() - given.keys() - shared.keys():  # what its scripts export is told, too
+            shared[name] = self.environment[name]
+        self._devices, self.environment = outer, shared
 
     def _run(self, words: Sequence[str], command: tuple[str, ...], context: RunContext) -> None:
         """Follow a simple command without what only starts it."""
@@ -339,13 +344,18 @@ class Follower:
         before = given(known)
         before.set_by_file = partial(self._set_by, context)
         others = set(re.findall(_EXPORTS_NAMES, text.text))
+        exported: set[str] = set()
         for name, word, always in exports(text, before):
             others.discard(name)
             span = context.span if inline else word.span
-            if span is None or word.span is None or (name in self.environment and not word.unknown):
+            had = self.environment.get(name)
+            if span is None or word.span is None or (had is not None and had.value == word.text and not word.unknown):
                 continue
             value = Unknown("variable", word.unknown.sentence) if word.unknown else word.text
             because = "" if always else "a condition decides whether it is set"
+            if name in exported or (had is not None and not always):
+                value = Unknown("variable", f"{name} is set more than once")
+            exported.add(name)
             self.environment[name] = Value(value, span, word.text, because)
         if others - self.environment.keys() or re.search(_EXPORTS_OTHERS, text.text) is not None:
             self.files.env_files = True
@@ -612,6 +622,17 @@ class Follower:
             if all(other.runs != own.runs for other in self.entries):
                 self.trail.append(Step(f"{named(own.path)}{' (guessed)' if own.guessed else ''}", own.span))
                 self.entries.append(own)
+
+
+def _values_given(before: Sequence[str], span: Span | None) -> dict[str, Value[str]]:
+    """The variables that the words in front of a command give it: ``GPUS=1 ./train.sh``, ``env GPUS=1 …``."""
+    found: dict[str, Value[str]] = {}
+    for word in before if span is not None else ():
+        name, equals, text = word.partition("=")
+        if equals and name.isidentifier() and span is not None:
+            unknown = "$" in text or "`" in text
+            found[name] = Value(Unknown("variable", f"{name} is set in its command") if unknown else text, span, text)
+    return found
 
 
 def _given_by(words: Sequence[str], command: Sequence[str]) -> set[str]:

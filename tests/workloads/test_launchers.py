@@ -15,7 +15,9 @@ from tests.workloads.cases import DOCKERFILE, JOINS, LOADER, NGC, PYTORCH, RANKS
         (f'if [ "$MODE" = many ]; then {RANKS} work.py; else {RANKS} train.py; fi', "needed"),
         (f'python work.py\nif [ "$MODE" = many ]; then {RANKS} work.py; else {RANKS} train.py; fi', "needed"),
         (f'[ -f x ] || python work.py\n{RANKS} work.py', "needed"),
-        (f'[ "$MODE" = many ] && {RANKS} work.py', "needed"),
+        (f'[ "$MODE" = many ] && {RANKS} work.py', "likely"),
+        (f'if [ -f x ]; then {RANKS} work.py; fi', "likely"),
+        (f'for x in a b; do {RANKS} work.py; done', "needed"),
     ],
 )
 def test_ranks_in_some_branches(tmp_path: Path, script: str, verdict: str) -> None:
