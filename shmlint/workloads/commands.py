@@ -214,8 +214,9 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
         return 1, False  # its processes run on CPUs: NCCL connects none of them
     total: int | None = None
     unknown = False
-    counting = options(words, _counting(words, programs, launcher))
-    for value in (*(value for _, value in counting), *_of_keys(words), *_included(words)):
+    # Of an option that is given twice, the last one counts.
+    counting = {_counts(name): value for name, value in options(words, _counting(words, programs, launcher))}
+    for value in (*counting.values(), *_of_keys(words), *_included(words)):
         number = whole_number(value)
         if number is None:
             unknown = True
@@ -236,6 +237,12 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
         if total is None and (least := _parts_of_model(words)) > 1:
             return least, False
     return total, unknown
+
+
+def _counts(option: str) -> str:
+    """What an option counts, whatever it is called: ``--tp``, ``--tp-size`` and ``--tensor-parallel-size`` are one."""
+    name = option.lstrip("-").replace("_", "-").removesuffix("-size")
+    return {"tensor-parallel": "tp", "data-parallel": "dp", "pipeline-parallel": "pp", "n": "np"}.get(name, name)
 
 
 def _parts_of_model(words: tuple[str, ...]) -> int:
@@ -382,7 +389,8 @@ def read_workers(words: Sequence[str]) -> int | None:
     names_of = _WORKER_OPTIONS | _TRAINERS_OPTIONS if trains else _WORKER_OPTIONS
     found = [(name, value) for name, value in options(words, names_of)]
     found += [(key[1] or "", key[2]) for key in keys if key is not None]
-    counts = (whole_number(value) for name, value in found if python or "dataloader" in name)
+    last = dict(found)  # of an option that is given twice, the last one counts
+    counts = (whole_number(value) for name, value in last.items() if python or "dataloader" in name)
     return next((count for count in counts if count is not None), None)
 
 

@@ -334,10 +334,11 @@ class Follower:
     def _commands(self, text: ShellText, arguments: tuple[str, ...], context: RunContext, *, inline: bool) -> None:
         """Follow the commands of a shell text."""
         from shmlint.syntax.shell import commands, exports, values
-        from shmlint.syntax.shell_variables import given
+        from shmlint.syntax.shell_variables import ANY, given
 
         self._values.append(cache(partial(values, text)))
-        known = {name: value.known for name, value in self.environment.items() if value.known is not None}
+        known = {name: _used(value) for name, value in self.environment.items()}
+        known |= {ANY: None} if self.files.env_files else {}
         known |= {str(i): argument for i, argument in enumerate(arguments, 1)}
         if context.arguments and not any("$" in word or "`" in word for word in arguments):
             known |= {"#": str(len(arguments)), **{str(i): "" for i in range(len(arguments) + 1, 10)}}
@@ -622,6 +623,11 @@ class Follower:
             if all(other.runs != own.runs for other in self.entries):
                 self.trail.append(Step(f"{named(own.path)}{' (guessed)' if own.guessed else ''}", own.span))
                 self.entries.append(own)
+
+
+def _used(value: Value[str]) -> str | None:
+    """What commands get of a variable; of an env file only what ends in nothing that says more of it."""
+    return value.known if not value.private or value.known in ("0", "1") else None
 
 
 def _values_given(before: Sequence[str], span: Span | None) -> dict[str, Value[str]]:

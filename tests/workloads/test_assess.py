@@ -294,6 +294,10 @@ def test_commands(command: str, workload: str | None) -> None:
         ("mpirun -np 16 --hostfile hosts python train.py", None, True),
         ("horovodrun -np 16 -machinefile hosts python train.py", None, True),
         ("python train.py", None, False),
+        # Of an option that is given twice, the last one counts.
+        ("vllm serve x --tensor-parallel-size 2 -tp=1", 1, False),
+        ("torchrun --nproc_per_node=8 --nproc-per-node=1 a.py", 1, False),
+        ("accelerate launch --num_processes 8 --num_processes 2 a.py", 2, False),
         # A model in four parts takes four ranks at least, however many GPUs the page's reader has.
         ("torchrun --nproc_per_node GPUS fit.py --tensor_model_parallel_size 4", 4, False),
         ("torchrun --nproc_per_node $N a.py --tensor-model-parallel-size=2 --pipeline-model-parallel-size 2", 4, False),

@@ -85,3 +85,33 @@ def test_ranks_of_variables_on_other_accelerators(tmp_path: Path, gpus: str, ran
     found = need(tmp_path, {"run.sh": f"docker run {gpus} -e MPSIZE=4 own/tool:1\n"})
     assert found.verdict == "likely"
     assert [mechanism.because for mechanism in found.mechanisms] == ranks
+
+
+RANKS = "torchrun --nproc_per_node=${GPUS:-8} gone.py\n"
+
+
+@table(
+    "command, keys, files, verdict",
+    [
+        ("./run.sh", "", {}, "needed"),
+        ("bash -c 'GPUS=1 ./run.sh'", "", {}, "one"),
+        ("env GPUS=1 ./run.sh", "", {}, "one"),
+        ("bash -c 'export GPUS=1 && ./run.sh'", "    environment: {GPUS: 8}\n", {}, "one"),
+        ("bash -c 'export GPUS=1; ./run.sh; export GPUS=8; ./run.sh'", "", {}, "likely"),
+        ("./run.sh", "    environment: {GPUS: 1}\n", {}, "one"),
+        ("./run.sh", "    env_file: some.env\n", {"some.env": "GPUS=1\n"}, "one"),
+        # Of what an env file says only that is used which ends in nothing to tell.
+        ("./run.sh", "    env_file: some.env\n", {"some.env": "GPUS=4\n"}, "likely"),
+        ("./run.sh", "    env_file: gone.env\n", {}, "likely"),
+        ("./run.sh", "    env_file: [{path: gone.env, required: false}]\n", {}, "likely"),
+        ("./run.sh", "    env_file: some.env\n", {"some.env": "OTHER=4\n"}, "needed"),
+        ("./run.sh", "    env_file: some.env\n    environment: {GPUS: 1}\n", {"some.env": "GPUS=4\n"}, "one"),
+    ],
+)
+def test_variables_that_a_script_is_given(
+    tmp_path: Path, command: str, keys: str, files: dict[str, str], verdict: str
+) -> None:
+    own = {"compose.yaml": compose(f'"{command}"', keys), "Dockerfile": DOCKERFILE, "run.sh": f"#!/bin/bash\n{RANKS}"}
+    found = need(tmp_path, {**own, **files})
+    ranks = [mechanism.because for mechanism in found.mechanisms]
+    assert (found.verdict, ranks) == (("likely", []) if verdict == "one" else (verdict, ["8 ranks"]))

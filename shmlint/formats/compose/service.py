@@ -74,7 +74,8 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         tree = stack.kept(tree)
         make_rewriter, words = stack.rewriting(project, workspace, words)
     environment = read_environment(tree.get("environment"))
-    gpu = read_gpu(tree, {**_visible_in_files(tree, workspace), **environment})
+    in_files, unread = _in_env_files(tree, workspace)
+    gpu = read_gpu(tree, {**in_files, **environment})
     key = service.bodies[0]
     span = key.layer.span(key.key)
     gpu_span = gpu.evidence[0].span if gpu.evidence else None
@@ -113,8 +114,8 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         interactive=bool(is_true(tree.leaf("tty")) or is_true(tree.leaf("stdin_open"))),
         build_shm=size_entry(build, "shm_size") if isinstance(build := tree.get("build"), Branch) else None,
         memory_limit=_memory_limit(tree),
-        environment=read_environment(tree.get("environment"), unsure) if unsure else environment,
-        env_files=any(True for _ in items_of(tree.get("env_file"))),
+        environment={**in_files, **(read_environment(tree.get("environment"), unsure) if unsure else environment)},
+        env_files=unread,
         ulimits=_ulimits(tree.get("ulimits")),
         cap_add=tuple(leaf.text for leaf in items_of(tree.get("cap_add")) if isinstance(leaf, Leaf)),
         privileged=is_true(tree.leaf("privileged")),
@@ -170,20 +171,19 @@ def _names(service: Service, project: Project) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in given if name))
 
 
-_VISIBLE = ("NVIDIA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES")
-
-
-def _visible_in_files(tree: Branch, workspace: Workspace) -> dict[str, Value[str]]:
-    """Which GPUs a runtime is to hand in, where an ``env_file`` says it; those that are not here say nothing."""
+def _in_env_files(tree: Branch, workspace: Workspace) -> tuple[dict[str, Value[str]], bool]:
+    """What each ``env_file`` sets, and whether one is not here, which may set any variable."""
     found: dict[str, Value[str]] = {}
-    if tree.leaf("runtime") is None:
-        return found
-    for path, leaf in _env_files(tree):
-        if workspace.inside(path, leaf.span.path):
-            variables = read_env_file(path, workspace, leaf.layer.variables)
-            told = {name: text for name in _VISIBLE if (text := variables.get(name)) is not None}
-            found |= {name: Value(text, leaf.span, "", private=True) for name, text in told.items()}
-    return found
+    files = list(_env_files(tree))
+    unread = len(files) < sum(1 for _ in items_of(tree.get("env_file")))
+    for path, leaf in files:
+        if not workspace.inside(path, leaf.span.path) or not workspace.exists(path):
+            unread = True
+            continue
+        for name, text in read_env_file(path, workspace, leaf.layer.variables).items():
+            value = Unknown("variable", f"{name} is passed on from the host") if text is None else text
+            found[name] = Value(value, leaf.span, "", private=True)
+    return found, unread
 
 
 def _env_files(tree: Branch) -> Iterator[tuple[str, Leaf]]:
