@@ -214,8 +214,10 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
         return 1, False  # its processes run on CPUs: NCCL connects none of them
     total: int | None = None
     unknown = False
-    # Of an option that is given twice, the last one counts.
-    counting = {_counts(name): value for name, value in options(words, _counting(words, programs, launcher))}
+    counting: dict[str, str] = {}
+    for name, value in options(words, _counting(words, programs, launcher)):
+        if name not in _MPI_OPTIONS or _counts(name) not in counting:  # the next is one of the program's own
+            counting[_counts(name)] = value  # of an option that is given twice, the last one counts
     for value in (*counting.values(), *_of_keys(words), *_included(words)):
         number = whole_number(value)
         if number is None:
@@ -262,7 +264,8 @@ WITH_DEFAULT = r"\$\{\w+:?-(\d+)\}"
 def _counting(words: Sequence[str], programs: set[str], launcher: bool) -> frozenset[str]:
     """The options that count ranks in a command."""
     names = _RANK_OPTIONS | (_LAUNCHER_OPTIONS if launcher else frozenset())
-    if programs & _MPI and ("horovodrun" in programs or any(map(_is_python, programs))):
+    one = next((value for _, value in options(words, _MPI_OPTIONS)), "") == "1"
+    if programs & _MPI and (one or "horovodrun" in programs or any(map(_is_python, programs))):
         names |= _MPI_OPTIONS
     if "composer" in programs and any(word.endswith(".py") for word in words):
         names = names - {"--world_size"} | _COMPOSER_OPTIONS

@@ -597,20 +597,25 @@ class Follower:
 
     def _make(self, command: tuple[str, ...], context: RunContext) -> Kind | None:
         """Follow the recipe of a make target; None where the repository has none of it."""
-        from shmlint.formats.makefile.make import recipe
+        from shmlint.formats.makefile.make import Given, recipe
 
         targets = [word for word in command[1:] if not word.startswith("-") and "=" not in word]
         place = self.files.find("Makefile", context.directory) or self.files.find("makefile", context.directory)
         source = self.files.repository.source(place.path) if place is not None and targets else None
         if source is None or place is None:
             return None
-        lines = [line for target in targets for line in recipe(source, target)]
+        own = _values_given(command[1:], context.span)
+        given = Given(frozenset(own), frozenset(self.environment), self.files.env_files)
+        lines = [line for target in targets for line in recipe(source, target, given)]
         if not lines:
             return None
+        shared = self.environment
+        self.environment = {**shared, **own}
         self.trail.append(Step(f"{place.path}, target {' '.join(targets)}", context.span))
         for line in lines:
             inner = context._replace(guessed=context.guessed or place.guessed, depth=context.depth + 1)
             self._commands(line, (), inner._replace(arguments=False), inline=False)
+        self.environment = shared
         return "silent"
 
     def _start(self, found: Iterable[Entry | Step]) -> None:

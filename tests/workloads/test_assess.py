@@ -294,6 +294,9 @@ def test_commands(command: str, workload: str | None) -> None:
         ("mpirun -np 16 --hostfile hosts python train.py", None, True),
         ("horovodrun -np 16 -machinefile hosts python train.py", None, True),
         ("python train.py", None, False),
+        ("mpirun -np 1 ./a.out -n 4", 1, False),
+        ("mpirun -np 4 ./a.out -n 1", None, False),
+        ("mpirun -np 4 python a.py -n 1", 4, False),
         # Of an option that is given twice, the last one counts.
         ("vllm serve x --tensor-parallel-size 2 -tp=1", 1, False),
         ("torchrun --nproc_per_node=8 --nproc-per-node=1 a.py", 1, False),

@@ -115,3 +115,33 @@ def test_variables_that_a_script_is_given(
     found = need(tmp_path, {**own, **files})
     ranks = [mechanism.because for mechanism in found.mechanisms]
     assert (found.verdict, ranks) == (("likely", []) if verdict == "one" else (verdict, ["8 ranks"]))
+
+
+MAKEFILE = """GPUS ?= 8
+N = 8
+override M = 8
+train:
+\ttorchrun --nproc_per_node=$(GPUS) gone.py
+more:
+\ttorchrun --nproc_per_node=$(N) gone.py
+most:
+\ttorchrun --nproc_per_node=$(M) gone.py
+"""
+
+
+@table(
+    "command, keys, ranks",
+    [
+        ("make train", "", "8 ranks"),
+        ("make train GPUS=1", "", ""),
+        ("make GPUS=1 train", "", ""),
+        ("bash -c 'GPUS=1 make train'", "", ""),
+        ("make train", "    environment: {GPUS: 1}\n", ""),
+        ("make more N=1", "", ""),
+        ("make more", "    environment: {N: 1}\n", "8 ranks"),
+        ("make most M=1", "", "8 ranks"),
+    ],
+)
+def test_variables_that_make_is_given(tmp_path: Path, command: str, keys: str, ranks: str) -> None:
+    files = {"compose.yaml": compose(f'"{command}"', keys), "Dockerfile": DOCKERFILE, "Makefile": MAKEFILE}
+    assert [mechanism.because for mechanism in need(tmp_path, files).mechanisms] == ([ranks] if ranks else [])

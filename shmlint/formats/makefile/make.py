@@ -31,6 +31,17 @@ class Variable(NamedTuple):
     """Whether it holds one of these in any case."""
 
 
+class Given(NamedTuple):
+    """The variables that make is started with: in its own words, ``make GPUS=1``, and in its environment."""
+
+    words: frozenset[str]
+    """These go before any assignment but those of ``override``."""
+    environment: frozenset[str]
+    """These go before an assignment with ``?=``."""
+    anything: bool
+    """Whether the environment may hold others."""
+
+
 class Line(NamedTuple):
     """A logical line: physical ones joined by backslashes. Offsets without the last line ending."""
 
@@ -169,6 +180,8 @@ class _Variables:
         """Those that files included so far set."""
         self.given: frozenset[str] = frozenset()
         """Those that makefiles above give to this one."""
+        self.weak: set[str] = set()
+        """Those that ``?=`` gives a value where the environment does not."""
         self.called: set[str] = set()
         """Those that are read where ``$(call NAME,…)`` stands, with its arguments."""
         self.arguments: Arguments | None = None
@@ -179,6 +192,12 @@ class _Variables:
         for name in names:
             self.known[name] = Variable((), False)
             self.unsure.add(name)
+
+    def give(self, given: Given) -> None:
+        """Let these be what make is started with."""
+        weak = self.weak if given.anything else self.weak & given.environment
+        for name in (*(given.words - self.overriding), *weak):
+            self.known.pop(name, None)
 
     def include(self, names: Iterable[str]) -> None:
         """Let an included file set these; an assignment after it holds all the same."""
@@ -191,6 +210,8 @@ class _Variables:
     def assign(self, name: str, operator: str, value: tuple[int, int], *, always: bool) -> None:
         """An assignment; ``always`` is whether it is outside of conditions."""
         value = _without_prefix(value, self.source)
+        if operator == "?=" and name not in self.known:
+            self.weak.add(name)
         self.note_options(name, self.source.text[value[0] : value[1]])
         known = self.known.get(name)
         others = self.included | self.given if operator == "?=" else self.included
@@ -310,9 +331,16 @@ def _given_options(text: str) -> Iterator[str]:
                 yield str(number)
 
 
-def make_lines(source: Source, workspace: Workspace | None = None) -> Iterator[ShellText]:
-    """The lines of recipes, and the commands that variables get their values from."""
+def make_lines(
+    source: Source, workspace: Workspace | None = None, given: Given | None = None
+) -> Iterator[ShellText]:
+    """The lines of recipes, and the commands that variables get their values from.
+
+    What make is ``given`` is a variable of the shell in them.
+    """
     lines, variables = _lines_and_variables(source, workspace)
+    if given is not None:
+        variables.give(given)
     expressions = Expressions(source, just=False)
     for line in lines:
         builder = Builder(source)
@@ -697,8 +725,8 @@ def put_unknown(builder: Builder, name: str, *, options: bool = False) -> str:
 _RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?![=:])([^\n;]*)")
 
 
-def recipe(source: Source, target: str) -> Iterator[ShellText]:
-    """The lines of a target's recipe, those of what it needs first."""
+def recipe(source: Source, target: str, given: Given) -> Iterator[ShellText]:
+    """The lines of a target's recipe, those of what it needs first, where make is started with variables."""
     wanted: list[tuple[int, int]] = []
     needs: dict[str, list[str]] = {}
     ranges: dict[str, list[tuple[int, int]]] = {}
@@ -722,6 +750,6 @@ def recipe(source: Source, target: str) -> Iterator[ShellText]:
             seen.add(name)
             wanted += ranges.get(name, [])
             pending += needs.get(name, [])
-    for text_ in make_lines(source):
+    for text_ in make_lines(source, given=given):
         if any(start <= text_.home.start < end for start, end in wanted):
             yield text_
