@@ -214,11 +214,8 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
         return 1, False  # its processes run on CPUs: NCCL connects none of them
     total: int | None = None
     unknown = False
-    counting: dict[str, str] = {}
-    for name, value in options(words, _counting(words, programs, launcher)):
-        if name not in _MPI_OPTIONS or _counts(name) not in counting:  # the next is one of the program's own
-            counting[_counts(name)] = value  # of an option that is given twice, the last one counts
-    for value in (*counting.values(), *_of_keys(words), *_included(words)):
+    counting = _last_values(options(words, _counting(words, programs, launcher)))
+    for value in (*counting, *_of_keys(words), *_included(words)):
         number = whole_number(value)
         if number is None:
             unknown = True
@@ -239,6 +236,15 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
         if total is None and (least := _parts_of_model(words)) > 1:
             return least, False
     return total, unknown
+
+
+def _last_values(given: Iterator[tuple[str, str]]) -> Iterable[str]:
+    """The values of options; of one that is given twice, the last. Behind MPI's the next may be the program's own."""
+    found: dict[str, str] = {}
+    for name, value in given:
+        if name not in _MPI_OPTIONS or _counts(name) not in found:
+            found[_counts(name)] = value
+    return found.values()
 
 
 def _counts(option: str) -> str:

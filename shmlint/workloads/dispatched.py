@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from shmlint.syntax.python import dotted
 from shmlint.workloads.assignments import Function, parameters_of
@@ -67,6 +68,39 @@ def names_only_parameters(words: tuple[str, ...], function: Function) -> bool:
     names = parameters_of(function)
     options = (word.partition("=")[0] for word in words if word.startswith("-"))
     return all(option.startswith("--") and key_of(option) in names for option in options)
+
+
+def names_of_command(decorator: ast.expr) -> frozenset[str]:
+    """The name that a decorator gives a command: ``@cli.command("train-all")``, ``@app.command(name="train")``."""
+    if not isinstance(decorator, ast.Call):
+        return frozenset()
+    given = [keyword.value for keyword in decorator.keywords if keyword.arg == "name"]
+    return frozenset(_texts([*decorator.args[:1], *given]))
+
+
+def names_of_parser(call: ast.Call, scope: Scope) -> frozenset[str]:
+    """The names of the subcommand whose parser a method is called of; none where it is not written what it is."""
+    parser = call.func.value if isinstance(call.func, ast.Attribute) else None
+    body = scope.function.body if scope.function is not None else scope.module.tree.body
+    if isinstance(parser, ast.Name):
+        made = [
+            node.value for node in body
+            if isinstance(node, ast.Assign) and (node.lineno, node.col_offset) < (call.lineno, call.col_offset)
+            and any(isinstance(target, ast.Name) and target.id == parser.id for target in node.targets)
+        ]  # fmt: skip
+        parser = made[-1] if made else None
+    if not isinstance(parser, ast.Call) or not dotted(parser.func).endswith(".add_parser"):
+        return frozenset()
+    aliases = (keyword.value for keyword in parser.keywords if keyword.arg == "aliases")
+    others = [item for value in aliases if isinstance(value, ast.List | ast.Tuple) for item in value.elts]
+    first = _texts(parser.args[:1])
+    return frozenset((*first, *_texts(others))) if first else frozenset()
+
+
+def _texts(nodes: Iterable[ast.expr]) -> list[str]:
+    """The constant texts among expressions, as names of functions are spelt."""
+    given = (node.value for node in nodes if isinstance(node, ast.Constant))
+    return [text.replace("-", "_") for text in given if isinstance(text, str)]
 
 
 def _has_plain_type(decorator: ast.Call, scope: Scope) -> bool:

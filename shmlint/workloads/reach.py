@@ -19,6 +19,7 @@ from shmlint.workloads.changes import IMPORT, PLAIN_DECORATORS, name_of_decorato
 from shmlint.workloads.commands import MISSING, NO_NAME, is_python
 from shmlint.workloads.configured import Answer, Configured
 from shmlint.workloads.declarations import parser_of_detectron
+from shmlint.workloads.dispatched import names_of_command, names_of_parser
 from shmlint.workloads.evaluated import imported_by, may_be_called, may_fill
 from shmlint.workloads.evaluator import Evaluator
 from shmlint.workloads.executed import (
@@ -68,6 +69,10 @@ _MOST_FILES = 10
 """Configuration files that one call may open."""
 _MOST_NAMED = 50
 """Calls that load a module by a name which the code puts together."""
+_MAINS = frozenset({"main", "hydra_main", "wrap", "group"})
+"""Decorators of what its module calls itself."""
+_OF_COMMANDS = _MAINS | {"option", "argument", "pass_context", "pass_obj", "version_option", "help_option"}
+"""Those beside the decorator that makes a function a command."""
 _EXTENDS_COMMAND_LINE = "what `LightningCLI` starts through its own class is not followed"
 _LOADED_BY_NAME = "it loads code by a name that is computed at run time"
 
@@ -93,6 +98,15 @@ class Unit(NamedTuple):
     node: Definition | ast.Module
     owner: ast.ClassDef | None
     certain: bool
+
+
+class _Command(NamedTuple):
+    """A function that runs where the words of the command name it, by its name in ``scope`` if that is passed on."""
+
+    names: frozenset[str]
+    unit: Unit
+    name: str
+    scope: Scope
 
 
 class Walker:
@@ -129,8 +143,8 @@ class Walker:
         """Whether code asks a class for those that extend it."""
         self._decided: list[tuple[ast.expr, Scope, Unit, bool]] = []
         """The conditions of which one branch was left out, and what they were."""
-        self._commands: list[Unit] = []
-        """Functions that click or typer calls."""
+        self._commands: list[_Command] = []
+        """Functions that click, typer or a parser calls where the command names them."""
         self._steps = 0
         self.options = Options(entry, files)
         self.modules = Modules(entry.path, files, self.stop, self.options.declare, parsed)
@@ -312,11 +326,17 @@ class Walker:
         """The functions of commands that the words of the program name, or all where these name none."""
         while self._commands:
             commands, self._commands = self._commands, []
-            words = {word.replace("-", "_") for word in self.entry.arguments}
-            named = [unit for unit in commands if isinstance(unit.node, Definition) and unit.node.name in words]
-            for unit in named or commands:
-                self._push(unit)
+            words = self._words()
+            named = [command for command in commands if not words.isdisjoint(command.names)]
+            for command in named or commands:
+                self._push(command.unit)
+                if command.name:
+                    self.evaluator.changes.note_kept(command.name, command.scope)
             self._walk_all()
+
+    def _words(self) -> set[str]:
+        """The words of the command, as names of functions are spelt."""
+        return {word.replace("-", "_") for word in self.entry.arguments}
 
     def _execute(self) -> None:
         """What ``exec`` runs where all that it may be given is written down: ``exec(f"y = model.{name}(x)")``."""
@@ -634,7 +654,7 @@ class Walker:
         if isinstance(statement, ast.With | ast.AsyncWith):
             return after_with(self._statements(statement.body, scope, unit, certain))
         if isinstance(statement, ast.Match):
-            return one_of([*(self._case(case, scope, unit) for case in statement.cases), After.NEXT])
+            return self._match(statement, scope, unit, certain)
         return after(statement, scope)
 
     def _changes(self, statement: ast.stmt, scope: Scope, *, surely: bool, perhaps: bool) -> None:
@@ -646,10 +666,21 @@ class Walker:
             if name == IMPORT or self.modules.file_of(name, scope.path) is not None:
                 self.stop(f"it replaces `{name}`", scope.span(statement))
 
-    def _case(self, case: ast.match_case, scope: Scope, unit: Unit) -> After:
-        if case.guard is not None:
-            self._expression(case.guard, scope, unit._replace(certain=False))
-        return self._statements(case.body, scope, unit, False)
+    def _match(self, statement: ast.Match, scope: Scope, unit: Unit, certain: bool) -> After:
+        """Walk the cases that a value may be, up to the first that it surely is."""
+        ways: list[After] = []
+        for case in statement.cases:
+            test = _test_of(case.pattern, statement.subject)
+            taken = test if isinstance(test, bool | None) else self._decide(test, scope, unit)
+            if taken is False:
+                continue
+            if case.guard is not None:
+                self._expression(case.guard, scope, unit._replace(certain=False))
+                taken = None
+            ways.append(self._statements(case.body, scope, unit, certain and taken is True and not ways))
+            if taken is True:
+                return one_of(ways)
+        return one_of([*ways, After.NEXT])
 
     def _try(self, statement: ast.Try | ast.TryStar, scope: Scope, unit: Unit, certain: bool) -> After:
         optional = any(_catches_import(handler) for handler in statement.handlers)
@@ -704,6 +735,7 @@ class Walker:
         self._decorators(node, scope, unit)
 
     def _decorators(self, node: Definition, scope: Scope, unit: Unit) -> None:
+        is_command = any(name_of_decorator(decorator) == "command" for decorator in node.decorator_list)
         for decorator in node.decorator_list:
             self._expression(decorator, scope, unit)
             name = name_of_decorator(decorator)
@@ -716,8 +748,9 @@ class Walker:
                     for method in _methods(node) if name.startswith("register") and not own else ():
                         self._method(method.name, False)  # who finds the class by its name may call any of it
                 elif name == "command" and not own:
-                    self._commands.append(Unit(unit.loaded, node, None, False))
-                elif own or name not in ("main", "hydra_main", "wrap", "group"):
+                    names = frozenset({node.name, *names_of_command(decorator)})
+                    self._commands.append(_Command(names, Unit(unit.loaded, node, None, False), "", scope))
+                elif own or name not in (_OF_COMMANDS if is_command else _MAINS):
                     self._push(Unit(unit.loaded, node, None, False))
 
     def _is_own_name(self, node: ast.expr, scope: Scope) -> bool:
@@ -726,6 +759,8 @@ class Walker:
         if not isinstance(called, ast.Name | ast.Attribute):
             return False
         name = dotted(called)
+        if isinstance(scope.module.definitions.get(name.rpartition(".")[0]), ast.FunctionDef | ast.AsyncFunctionDef):
+            return False  # what a decorator made of a function: ``@group.command()``
         own = name in scope.module.definitions
         return self.evaluator.definition(name if own else scope.full_name(called), scope) is not None
 
@@ -764,9 +799,10 @@ class Walker:
 
     def _expression(self, expression: ast.AST, scope: Scope, unit: Unit, *, typed: bool = False) -> None:
         """Reach what an expression names, and note what it calls; ``typed`` where it is a type."""
+        of_parser = self._given_to_parser(expression, scope, unit)
         for call, name, use, conditions in unit.loaded.named(expression):
             runs = self._runs(conditions, scope, unit) if conditions else True
-            if runs is False:
+            if runs is False or (call is None and use != "called" and name in of_parser):
                 continue
             sure = unit.certain and runs is True
             if call is not None:
@@ -785,6 +821,20 @@ class Walker:
                 loud = "." in full and self.modules.is_loud(full, unit.loaded.path)
                 if full in WATCHED or starts(full) or loud:
                     self.stop(f"what is done with `{full}` is not followed", scope.span(expression))
+
+    def _given_to_parser(self, expression: ast.AST, scope: Scope, unit: Unit) -> Collection[str]:
+        """The functions that the parser of a subcommand keeps for it: ``train.set_defaults(run=main)``."""
+        call = expression.value if isinstance(expression, ast.Expr) else expression
+        if not isinstance(call, ast.Call) or not dotted(call.func).endswith(".set_defaults"):
+            return ()
+        names = names_of_parser(call, scope)
+        given = [keyword.value.id for keyword in call.keywords if isinstance(keyword.value, ast.Name)]
+        definitions = unit.loaded.module.definitions
+        own = [name for name in given if isinstance(definitions.get(name), ast.FunctionDef | ast.AsyncFunctionDef)]
+        for name in own if names else ():
+            inner = Unit(unit.loaded, definitions[name], None, False)
+            self._commands.append(_Command(names, inner, name, scope))
+        return own if names else ()
 
     def _runs(self, conditions: Conditions, scope: Scope, unit: Unit) -> bool | None:
         """Whether a part of an expression is worked out: ``run() if a else b``, ``a and run()``; None: not known."""
@@ -926,8 +976,9 @@ class Walker:
         found = self.modules.resolve(target, unit.loaded.path) if target is not None else (unit.loaded, name)
         definition = found[0].module.definitions.get(found[1]) if found is not None else None
         if isinstance(definition, ast.ClassDef):
-            for method in _methods(definition):
-                self._method(method.name, False)
+            methods = [method.name for method in _methods(definition)]
+            for method in [method for method in methods if method in self._words()] or methods:
+                self._method(method, False)
         elif definition is not None:
             self.evaluator.dispatched[definition] = dispatcher
             self._name(name, unit.loaded, unit.certain)
@@ -1253,6 +1304,16 @@ def _worked_out(node: Definition) -> Iterator[ast.expr]:
 
 def _methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     return (item for item in node.body if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _test_of(pattern: ast.pattern, subject: ast.expr) -> ast.expr | bool | None:
+    """The comparison that a pattern of values stands for; True for one that any value fits, None for another."""
+    patterns = pattern.patterns if isinstance(pattern, ast.MatchOr) else [pattern]
+    values = [one.value for one in patterns if isinstance(one, ast.MatchValue)]
+    if len(values) == len(patterns):
+        tests: list[ast.expr] = [ast.Compare(subject, [ast.Eq()], [value]) for value in values]
+        return ast.copy_location(ast.BoolOp(ast.Or(), tests) if len(tests) > 1 else tests[0], pattern)
+    return True if isinstance(pattern, ast.MatchAs) and pattern.pattern is None else None
 
 
 def _expressions(statement: ast.stmt) -> Iterator[ast.expr | ast.withitem]:

@@ -73,3 +73,43 @@ def test_functions_that_get_the_words_of_the_command(tmp_path: Path, code: str, 
         "Dockerfile": DOCKERFILE, "train.py": LOADS + code,
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+LOOP = f"def train(a=None, w=8):\n{LOAD}def serve(a=None):\n    print(1)\n"
+SUBS = "p = argparse.ArgumentParser()\ns = p.add_subparsers(dest='cmd')\n"
+RUN = "args = p.parse_args()\nargs.func(args)\n"
+BOTH = (
+    f"{LOOP}{SUBS}t = s.add_parser('train', aliases=['fit'])\nt.set_defaults(func=train)\n"
+    f"t = s.add_parser('run-it')\nt.set_defaults(func=serve)\n{RUN}"
+)
+GROUP = (
+    "@click.group()\ndef cli():\n    pass\n"
+    f"@cli.command()\n@click.option('--w', type=int, default=8)\ndef train(w):\n{LOAD}"
+    "@cli.command('run-it')\ndef serve():\n    print(1)\nif __name__ == '__main__':\n    cli()\n"
+)
+CLASS = f"class Tool:\n    def train(self, w=8):\n    {LOAD}    def run_it(self):\n        print(1)\nfire.Fire(Tool)\n"
+CASES = f"import sys\n{LOOP}match sys.argv[1]:\n    case 'train' | 'fit':\n        train()\n    case _:\n        serve()\n"
+
+
+@table(
+    "code, words, verdict",
+    [
+        *((code, words, verdict)
+          for code in (BOTH, GROUP, CLASS, CASES)
+          for words, verdict in (("train", "likely"), ("run-it", "not-needed"))),
+        (BOTH, "fit", "likely"),
+        (BOTH, "", "likely"),
+        (CASES, "fit", "likely"),
+        # The parser is not one of a subcommand, or which one it is of is not written there.
+        (f"{LOOP}{SUBS}p.set_defaults(func=train)\n{RUN}", "run-it", "likely"),
+        (f"{LOOP}{SUBS}t = make(s)\nt.set_defaults(func=train)\n{RUN}", "run-it", "likely"),
+        (GROUP, '"$$@"', "likely"),
+    ],
+)
+def test_only_the_subcommand_that_is_named_counts(tmp_path: Path, code: str, words: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose(f"sh -c 'python train.py {words}'" if "$$@" in words else f"python train.py {words}"),
+        "Dockerfile": DOCKERFILE, "train.py": LOADS + code,
+    }  # fmt: skip
+    found = need(tmp_path, files)
+    assert ("likely" if found.verdict == "needed" else found.verdict) == verdict
