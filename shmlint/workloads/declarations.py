@@ -115,8 +115,13 @@ def _option(node: ast.Call, called: str, scope: Scope) -> Iterator[Declaration]:
     yield Declaration(
         key_of(dest), default, scope, scope.span(node), (*on, *off), off, keywords.get("type"), constant,
         alone=name in _ALONE, positional=called in ("add_argument", "argument") and not flags,
-        several="nargs" in keywords, rest=_is_rest(keywords.get("nargs")),
+        several=_is_several(keywords.get("nargs")), rest=_is_rest(keywords.get("nargs")),
     )  # fmt: skip
+
+
+def _is_several(node: ast.expr | None) -> bool:
+    """Whether an argument may take more than one word: ``nargs="+"``, but not ``nargs="?"``."""
+    return node is not None and getattr(node, "value", None) != "?"
 
 
 def _is_rest(node: ast.expr | None) -> bool:

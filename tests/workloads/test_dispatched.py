@@ -51,6 +51,9 @@ TYPER = f"def main(path: str, w: int = 8):\n{LOAD}"
         # argparse
         (f"{PARSER}args = p.parse_args()\n{BARE}", "8", "needed"),
         (f"{PARSER}args = p.parse_args()\n{BARE}", "0", "not-needed"),
+        (f"{PARSER.replace(', type', ', nargs=chr(63), type')}args = p.parse_args()\n{BARE}", "0", "unknown"),
+        (f"{PARSER.replace(', type', ', nargs=QUESTION, default=8, type')}args = p.parse_args()\n{BARE}".replace(
+            "QUESTION", "'?'"), "0", "not-needed"),
         (f"{PARSER}args = p.parse_args(read())\n{BARE}", "8", "likely"),
         (f"{PARSER}q = p.add_subparsers().add_parser('a')\nargs = p.parse_args()\n{BARE}", "8", "unknown"),
         # Functions whose parameters are the options
