@@ -90,7 +90,10 @@ def with_processes(command: tuple[str, ...], text_of: Callable[[str], str | None
     text = text_of(named) if named is not None else None
     set_to = dict(re.findall(_SETTING, text or ""))
     count, hosts = int(set_to.get("num_processes", 0)), int(set_to.get("num_machines", 1))
-    if text is None or not count or not hosts or count % hosts or re.search(_ON_GPUS, text) is None:
+    way = re.search(_ON_GPUS, text or "")
+    if way is not None and way[1] == "NO":
+        count = hosts
+    if way is None or not count or not hosts or count % hosts:
         return command
     at = 2 if command[1:2] == ("launch",) else 1
     return (*command[:at], "--num_processes", str(count // hosts), *command[at:])
@@ -99,8 +102,8 @@ def with_processes(command: tuple[str, ...], text_of: Callable[[str], str | None
 _PROCESSES = frozenset({"--num_processes", "--num-processes", "--cpu", "--tpu"})
 _CONFIGURATION = frozenset({"--config_file", "--config-file"})
 _SETTING = r"(?m)^(num_processes|num_machines)[ \t]*:[ \t]*([0-9]{1,4})[ \t]*(?:#.*)?\r?$"
-_ON_GPUS = r"(?m)^distributed_type[ \t]*:[ \t]*['\"]?(?:MULTI_GPU|DEEPSPEED|FSDP|MEGATRON_LM)\b"
-"""Ways of accelerate to use several GPUs (accelerate/utils/dataclasses.py, ``DistributedType``)."""
+_ON_GPUS = r"(?m)^distributed_type[ \t]*:[ \t]*['\"]?(NO|MULTI_GPU|DEEPSPEED|FSDP|MEGATRON_LM)\b"
+"""Ways of accelerate to use GPUs, the first of them one alone (accelerate/utils/dataclasses.py, ``DistributedType``)."""
 
 _SUBCOMMANDS: dict[str, tuple[str, ...]] = {
     "accelerate": ("launch",), "ray": ("job",), "colossalai": ("run",), "fabric": ("run",), "lightning": ("run",),

@@ -90,6 +90,7 @@ LAUNCHED = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
         ("--config_file gpus.yaml", ACCELERATE.replace("machines: 1", "machines: 4"), "not-needed"),
         ("--config_file gpus.yaml", ACCELERATE.replace("machines: 1", "machines: 0"), "likely"),
         ("--config_file gpus.yaml", ACCELERATE.replace("MULTI_GPU", "MULTI_CPU"), "likely"),
+        ("--config_file gpus.yaml", ACCELERATE.replace("MULTI_GPU", "'NO'"), "not-needed"),
         ("--config_file gpus.yaml", "num_processes: many\ndistributed_type: MULTI_GPU\n", "likely"),
         ("--config_file other.yaml", ACCELERATE, "likely"),
     ],
