@@ -103,7 +103,7 @@ _PROCESSES = frozenset({"--num_processes", "--num-processes", "--cpu", "--tpu"})
 _CONFIGURATION = frozenset({"--config_file", "--config-file"})
 _SETTING = r"(?m)^(num_processes|num_machines)[ \t]*:[ \t]*([0-9]{1,4})[ \t]*(?:#.*)?\r?$"
 _ON_GPUS = r"(?m)^distributed_type[ \t]*:[ \t]*['\"]?(NO|MULTI_GPU|DEEPSPEED|FSDP|MEGATRON_LM)\b"
-"""Ways of accelerate to use GPUs, the first of them one alone (accelerate/utils/dataclasses.py, ``DistributedType``)."""
+"""Ways of accelerate to use GPUs, the first of them only one (accelerate/utils/dataclasses.py, ``DistributedType``)."""
 
 _SUBCOMMANDS: dict[str, tuple[str, ...]] = {
     "accelerate": ("launch",), "ray": ("job",), "colossalai": ("run",), "fabric": ("run",), "lightning": ("run",),

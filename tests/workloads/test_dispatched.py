@@ -91,7 +91,10 @@ GROUP = (
     "@cli.command('run-it')\ndef serve():\n    print(1)\nif __name__ == '__main__':\n    cli()\n"
 )
 CLASS = f"class Tool:\n    def train(self, w=8):\n    {LOAD}    def run_it(self):\n        print(1)\nfire.Fire(Tool)\n"
-CASES = f"import sys\n{LOOP}match sys.argv[1]:\n    case 'train' | 'fit':\n        train()\n    case _:\n        serve()\n"
+CASES = (
+    f"import sys\n{LOOP}"
+    "match sys.argv[1]:\n    case 'train' | 'fit':\n        train()\n    case _:\n        serve()\n"
+)
 
 
 @table(
