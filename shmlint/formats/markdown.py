@@ -13,7 +13,6 @@ from shmlint.files.kinds import REQUESTS_GPU
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
-from shmlint.formats.shell.gpus import never_written_with
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_part
 from shmlint.formats.shell.rest import same
@@ -38,6 +37,7 @@ from shmlint.syntax.shell_text import (
     RUNS,
     STARTS,
     Builder,
+    Shell,
     ShellText,
     holds_one,
     lines_with,
@@ -54,7 +54,10 @@ _SHELL = frozenset(
 )  # fmt: skip
 _SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "bash-session", "terminal"})
 """Languages in which a line that starts with `# ` is what root types, not a comment."""
-_WINDOWS = frozenset({"cmd", "bat", "batch", "powershell", "ps1", "pwsh"})
+_SHELLS: dict[str, Shell] = {
+    "cmd": "cmd", "bat": "cmd", "batch": "cmd", "powershell": "powershell", "ps1": "powershell", "pwsh": "powershell",
+}  # fmt: skip
+"""The languages of Windows. People call any version of PowerShell `pwsh` in documents."""
 _YAML = frozenset({"yaml", "yml", "compose", "docker-compose", "dockercompose"})
 _PYTHON = frozenset({"python", "py", "python3", "ipython"})
 """Languages of blocks that often hold a command of the shell alone."""
@@ -135,8 +138,6 @@ def _read_block(block: Block, part: Part | None, source: Source, workspace: Work
         return Reading(launches, not_read=tuple(_not_read(block, source)))
     reading = read_part(part, os.path.dirname(source.path))
     found = map(_with_ellipses, reading.launches)
-    if block.language in _WINDOWS:
-        found = map(partial(never_written_with, "'"), found)
     return reading._replace(launches=(*found, *_written_services(part.text, workspace)))
 
 
@@ -456,7 +457,26 @@ def _shell_text(block: Block, source: Source) -> ShellText:
             _take(builder, source, start + skip, end)
             builder.put(" " if block.inline else "\n", end if end < len(source.text) else NOWHERE)
             continues = repaired_end(text)[1] is not None  # a comment is after the backslash
-    return builder.build(Span(source, block.lines[0][0], block.lines[-1][1]))._replace(unset=_unset)
+    shell = _shell(texts, prompts, block.language, escape)
+    return builder.build(Span(source, block.lines[0][0], block.lines[-1][1]))._replace(unset=_unset, shell=shell)
+
+
+def _shell(texts: Sequence[str], prompts: Sequence[int], language: str, escape: str) -> Shell:
+    """Which shell a reader types commands into: by its prompt, else by the language or by what continues a line."""
+    shown = {text[:length].strip() for text, length in zip(texts, prompts, strict=True) if length}
+    found = {_shell_of_prompt(prompt) for prompt in shown}
+    if found:
+        return found.pop() if len(found) == 1 else "unknown"
+    return _SHELLS.get(language) or _CONTINUING.get(escape, "posix")
+
+
+_CONTINUING: dict[str, Shell] = {"`": "powershell", "^": "cmd"}
+
+
+def _shell_of_prompt(prompt: str) -> Shell:
+    if prompt.startswith("PS"):
+        return "powershell"
+    return "cmd" if re.match(r"[A-Z]:\\", prompt) is not None else "posix"
 
 
 def _unset(name: str) -> Cause:

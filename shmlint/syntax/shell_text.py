@@ -79,6 +79,10 @@ Splitting = Literal["blanks", "none", "options"]
 """Words at their blanks; one word, and one for each element of an array, as zsh has it; whichever its options say."""
 
 
+Shell = Literal["posix", "cmd", "pwsh", "powershell", "unknown"]
+"""Which shell reads a text: ``pwsh`` is PowerShell from 7.3 on, ``powershell`` any version of it."""
+
+
 class ShellText(NamedTuple):
     """``text`` is what a shell would read; character ``i`` of it is at ``offsets[i]``."""
 
@@ -96,6 +100,8 @@ class ShellText(NamedTuple):
     """Variables that stand for options which are not known."""
     splitting: Splitting = "blanks"
     """What the shell makes of variables that are not quoted."""
+    shell: Shell = "posix"
+    """Which shell it is for. Those of Windows are read as this one is, and quote in another way."""
     functions: frozenset[str] = frozenset()
     """Functions with the names of engines that files define which the text sources."""
     perhaps: tuple[tuple[str, str], ...] = ()

@@ -103,6 +103,15 @@ def fenced(language: str, value: str) -> str:
     return f"```{language}\n{RUN.format(value)}\n```\n"
 
 
+def on(settings: str, key: str, runner: str = "windows-latest") -> str:
+    """A step of a job with settings of its own, on a runner."""
+    steps = f"    steps:\n      - {settings}\n        {key}: docker run --gpus {{}} i\n"
+    return f"jobs:\n  a:\n    runs-on: {runner}\n{steps}"
+
+
+QUOTED, ESCAPED = "'\"device=0,1\"'", '\\"device=0,1\\"'
+GITHUB, AZURE = ".github/workflows/x.yml", "azure-pipelines.yml"
+
 FILES = (
     ("makefile", "Makefile", f"O = --gpus \"device=0,1\"\nx:\n\t{RUN.replace('--gpus {}', '$(O)')}\n",
      f"O = --gpus '\"device=0,1\"'\nx:\n\t{RUN.replace('--gpus {}', '$(O)')}\n"),
@@ -116,9 +125,62 @@ FILES = (
      options('"--gpus \\\\\\"device=0,1\\\\\\" --shm-size=8g"')),
     ("markdown", "x.md", fenced("bash", "device=0,1"), fenced("bash", "'\"device=0,1\"'")),
     ("markdown", "x.md", fenced("cmd", "device=0,1"), fenced("cmd", '\\"device=0,1\\"')),
+    ("markdown", "x.md", f"```\nC:\\> {RUN.format('device=0,1')}\n```\n",
+     f"```\nC:\\> {RUN.format(ESCAPED)}\n```\n"),
+    ("markdown", "x.md", "```\ndocker run ^\n  --gpus \"device=0,1\" i\n```\n",
+     '```\ndocker run ^\n  --gpus "\\"device=0,1\\"" i\n```\n'),
+    *(("ci", path, before.replace("{}", "device=0,1"), before.replace("{}", after)) for path, before, after in (
+        (GITHUB, on("shell: cmd", "run"), ESCAPED),
+        (GITHUB, on("shell: pwsh", "run"), QUOTED),
+        (GITHUB, on("shell: bash", "run"), QUOTED),
+        (GITHUB, on("env: {A: b}", "run"), QUOTED),
+        (GITHUB, on("env: {A: b}", "run", "linux"), QUOTED),
+        (AZURE, "pool: {vmImage: windows-latest}\nsteps:\n- script: docker run --gpus {} i\n", ESCAPED),
+        (AZURE, "pool: {vmImage: windows-latest}\nsteps:\n- pwsh: docker run --gpus {} i\n", QUOTED),
+        (AZURE, "pool: {vmImage: windows-latest}\nsteps:\n- bash: docker run --gpus {} i\n", QUOTED),
+        (AZURE, "pool: {vmImage: ubuntu-latest}\nsteps:\n- script: docker run --gpus {} i\n", QUOTED),
+    )),
 )  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "path", "before", "after"), FILES)
 def test_the_quotation_marks_pass_what_is_around_the_shell(kind: str, path: str, before: str, after: str) -> None:
     assert fixed(kind, path, before) == after
+
+
+EITHER = f"--gpus {QUOTED} in PowerShell 7.3 and later, --gpus '{ESCAPED}' in earlier ones"
+OR_CMD = f"{EITHER}, --gpus {ESCAPED} in the command line of Windows"
+MATRIX = "jobs:\n  a:\n    strategy: {matrix: {os: [ubuntu-latest, windows-latest]}}\n    runs-on: ${{ matrix.os }}\n"
+
+
+@table(
+    ("kind", "path", "text", "advice"),
+    [
+        ("markdown", "x.md", fenced("powershell", '"device=0,1"'), EITHER),
+        ("markdown", "x.md", fenced("ps1", "device=0,1"), EITHER),
+        ("markdown", "x.md", fenced("pwsh", "'device=0,1'"), EITHER),
+        ("markdown", "x.md", "```sh\nPS C:\\> docker run --gpus device=0,1 i\n```\n", EITHER),
+        ("markdown", "x.md", '```\ndocker run `\n  --gpus "device=0,1" i\n```\n', EITHER),
+        ("markdown", "x.md", "```\nC:\\> docker run --gpus device=0,1 i\n\n$ docker ps\n```\n", OR_CMD),
+        ("ci", GITHUB, on("shell: powershell", "run").replace("{}", '"device=0,1"'), EITHER),
+        ("ci", GITHUB, f"{MATRIX}    steps:\n      - run: docker run --gpus device=0,1 i\n", OR_CMD),
+        ("ci", ".gitlab-ci.yml", "a:\n  tags: [windows]\n  script:\n    - docker run --gpus device=0,1 i\n", OR_CMD),
+        ("ci", AZURE, "steps:\n- powershell: docker run --gpus device=0,1 i\n", EITHER),
+        ("ci", AZURE, "steps:\n- task: PowerShell@2\n  inputs: {script: 'docker run --gpus device=0,1 i'}\n", EITHER),
+    ],
+)
+def test_nothing_is_written_for_an_unknown_shell(kind: str, path: str, text: str, advice: str) -> None:
+    (found,) = lint({kind: [path]}, SETTINGS, Workspace().over({path: text})).findings
+    assert (found.fix, found.advice) == (None, advice)
+    assert fixed(kind, path, text) == text
+
+
+@table(
+    ("shell", "lines"),
+    [("pwsh", [6]), ("powershell", []), ("cmd", [])],
+)
+def test_backslashes_that_the_shell_takes_away_are_no_fault(shell: str, lines: list[int]) -> None:
+    text = on(f"shell: {shell}", "run").replace("{}", f"'{ESCAPED}'" if shell != "cmd" else ESCAPED)
+    settings = Settings(select=("GPU401", "GPU402"))
+    found = lint({"ci": [GITHUB]}, settings, Workspace().over({GITHUB: text})).findings
+    assert [one.span.line for one in found] == lines

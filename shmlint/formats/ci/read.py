@@ -17,6 +17,7 @@ from shmlint.formats import read_each
 from shmlint.formats.ci.containers import containers, job_names
 from shmlint.formats.ci.images import built
 from shmlint.formats.ci.outside import set_outside
+from shmlint.formats.ci.shells import Runner, shell_of
 from shmlint.formats.ci.steps import jobs_in, switched_off, with_steps
 from shmlint.formats.ci.unparsed import TALK, single_commands, template_documents
 from shmlint.formats.ci.variables import around, names_for_options, unsure_names, within
@@ -97,8 +98,9 @@ class _Place(NamedTuple):
     """Relative paths count from there."""
     for_options: frozenset[str] = frozenset()
     """The variables that the file sets to options."""
+    runner: Runner = Runner()
 
-    def inside(self, node: MappingNode, unsure: frozenset[str]) -> _Place:
+    def inside(self, node: MappingNode, unsure: frozenset[str], text: str) -> _Place:
         """What holds for the scripts in a mapping."""
         defaults = node.get("defaults")
         run = defaults.get("run") if isinstance(defaults, MappingNode) else None
@@ -107,7 +109,8 @@ class _Place(NamedTuple):
             for key in ("working-directory", "working_directory", "workingDirectory"):
                 value = here.get(key) if isinstance(here, MappingNode) else None
                 directory = os.path.join(self.top, value.value) if isinstance(value, Scalar) else directory
-        return self._replace(environment=within(self.environment, node, unsure), directory=directory)
+        runner = self.runner.inside(node, text)
+        return self._replace(environment=within(self.environment, node, unsure), directory=directory, runner=runner)
 
 
 _TOP = re.compile(r"(?:^|(?<=/))\.?(?:github|gitlab|circleci|buildkite|woodpecker|semaphore|azure-pipelines)/")
@@ -155,7 +158,7 @@ def _walk_document(
             yield Reading(not_read=tuple(_left_out(node, off, source)))
         elif isinstance(node, MappingNode):
             started = (*_containers(node, root, jobs, source, place.top), *_of_arguments(node, source))
-            inner = place.inside(node, unsure)
+            inner = place.inside(node, unsure, source.text)
             builds = tuple(built(node, root, source, inner.directory))
             unread = (*_of_action(node, source), *_of_plugin(node, source), *_in_python(node, source))
             yield Reading(started, builds=builds, not_read=unread)
@@ -165,12 +168,12 @@ def _walk_document(
             if key in _SHARED_SHELL and len(lines) > 1:
                 joined_lines = _joined([shell_text(line, source) for line in lines])
                 if wanted(joined_lines.text):
-                    yield _script(joined_lines, place)
+                    yield _script(joined_lines, place, key)
                 stack += [(item, key, place) for item in node.items if not isinstance(item, Scalar)]
             else:
                 stack += [(item, key, place) for item in node.items]
         elif isinstance(node, Scalar) and wanted(node.value):
-            yield _script(shell_text(node, source), place)
+            yield _script(shell_text(node, source), place, key)
 
 
 def _followed(node: MappingNode) -> Iterator[tuple[str, Node]]:
@@ -228,9 +231,10 @@ def _of_arguments(step: MappingNode, source: Source) -> Iterator[Launch]:
 _BY_HAND = "add `--shm-size={size}` to the arguments"
 
 
-def _script(text: ShellText, place: _Place) -> _Script:
+def _script(text: ShellText, place: _Place, key: str) -> _Script:
     expressions = of_environment(place.environment) if "env_" in text.text else {}
     environment = {**place.environment, **expressions} if expressions else place.environment
+    text = text._replace(shell=shell_of(place.runner, key))
     return _Script(Part(text, given(environment, place.for_options)), place.directory)
 
 

@@ -13,6 +13,7 @@ from shmlint.docker.run_values import environment_of
 from shmlint.formats.shell.rewrite import join_by_sign, write_quotes
 from shmlint.model.launch import Change, GpuFault, GpuRequest, Launch, Unknown, Value
 from shmlint.model.source import Edit, Span
+from shmlint.syntax.shell_text import Shell
 from shmlint.syntax.word import Word
 
 
@@ -215,3 +216,36 @@ def never_written_with(character: str, launch: Launch) -> Launch:
         for fault in launch.gpu.device_lists
     )
     return launch._replace(gpu=launch.gpu._replace(device_lists=lists))
+
+
+def for_shell(shell: Shell, launch: Launch) -> Launch:
+    """A launch whose lists of devices are quoted as its shell passes quotation marks on to a program.
+
+    The command line of Windows keeps single ones. PowerShell before 7.3 drops those inside of a word, unless
+    a backslash is before them; later ones pass that on as well. Source: about_Parsing, "Passing arguments that
+    contain quote characters".
+    """
+    gpu = launch.gpu
+    if shell == "posix" or not (gpu.device_lists or gpu.invalid):
+        return launch
+    if shell == "cmd":
+        launch = never_written_with("'", launch)
+    elif shell == "pwsh":
+        launch = never_written_with("\\", launch)
+    lists = tuple(fault if not fault.right else _for_shell(shell, fault) for fault in launch.gpu.device_lists)
+    # Older versions of PowerShell take the backslashes away, and Docker never sees them.
+    invalid = tuple(fault for fault in gpu.invalid if shell == "pwsh" or '\\"' not in fault.at)
+    return launch._replace(gpu=gpu._replace(device_lists=lists, invalid=invalid))
+
+
+def _for_shell(shell: Shell, fault: GpuFault) -> GpuFault:
+    """A list of devices, and how it is written in a shell of Windows."""
+    escaped = fault.meant.replace('"', r"\"").removeprefix("--gpus ")
+    if shell == "cmd":
+        return fault._replace(right=f"--gpus {escaped}")
+    if shell == "pwsh":
+        return fault
+    advice = f"{fault.right} in PowerShell 7.3 and later, --gpus '{escaped}' in earlier ones"
+    if shell == "unknown":
+        advice += f", --gpus {escaped} in the command line of Windows"
+    return fault._replace(changes=(), right="", advice=advice)

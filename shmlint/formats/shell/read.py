@@ -14,6 +14,7 @@ from shmlint.formats import read_each
 from shmlint.formats.expressions import with_expressions, with_variables, written_in
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.callers import given_by_callers
+from shmlint.formats.shell.gpus import for_shell
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.run import read_launch, tied, within
 from shmlint.formats.shell.sourced import with_sourced
@@ -86,7 +87,7 @@ def read_part(part: Part, directory: str) -> Reading:
         found.append((command, at, read_launch(command) if at is not None else None))
         if at is not None and (inner := _in_container(command, at)) is not None:
             found.append((inner, 0, read_launch(inner)))
-    started = tied([launch for _, _, launch in found if launch is not None])
+    started = tied([for_shell(part.text.shell, launch) for _, _, launch in found if launch is not None])
     where = os.path.join(directory, part.directory) if part.directory else directory
     built = builds([command for command, at, _ in found if at is not None], where)
     if part.directory is None:
