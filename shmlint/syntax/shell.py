@@ -298,7 +298,9 @@ def _without_comments(text: ShellText) -> ShellText:
 
 
 def _with_backslashes(text: ShellText) -> ShellText:
-    """PowerShell's continuations, a backtick at the end of a line, as the shell's."""
+    """PowerShell's continuations, a backtick at the end of a line, as the shell's; and those of ``cmd``, a ``^``."""
+    if text.shell == "cmd":
+        return text._replace(text=re.sub(r"\^(?=\r?\n)", r"\\", text.text))
     if "`" not in text.text or _MAY_CONTINUE.search(text.text) is None:
         return text
     lines = text.text.split("\n")

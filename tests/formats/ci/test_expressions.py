@@ -1,4 +1,4 @@
-"""Scripts with expressions and PowerShell in them."""
+"""Scripts with expressions in them, and those for the shells of Windows."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from shmlint.model.launch import Unknown
 from tests.formats.ci.workflows import IMAGE, after_fix, launches, steps
 
 
-def test_powershell(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("shell", "start", "mark"), [("pwsh", "& docker", "`"), ("cmd", "docker", "^")])
+def test_shells_of_windows(tmp_path: Path, shell: str, start: str, mark: str) -> None:
     text = steps(
-        "      - shell: pwsh\n        run: |\n"
-        f"          & docker run `\n            --gpus all `\n            {IMAGE}\n"
+        f"      - shell: {shell}\n        run: |\n"
+        f"          {start} run {mark}\n            --gpus all {mark}\n            {IMAGE}\n"
     )
-    assert after_fix(tmp_path, text) == text.replace("all `", "all --shm-size=8g `")
+    (launch,) = launches(tmp_path, text)
+    assert launch.image is not None and launch.image.value == IMAGE
+    assert after_fix(tmp_path, text) == text.replace(f"all {mark}", f"all --shm-size=8g {mark}")
 
 
 @pytest.mark.parametrize(
