@@ -49,12 +49,13 @@ def behind_image(run: RunCommand) -> Iterator[Misplaced]:
         name, joined, _ = word.text.partition("=")
         if name == OPTION and word.span is not None and not run.unknown:
             words: Sequence[Word] = run.command[at : at + (1 if joined else 2)]
-            changes = tuple(_moved(run, at, words))
             size, given = _value(words), tuple(word.text for word in words)
             message = f"`{OPTION}` after the image is an argument of the program, not an option of Docker"
-            advice = f"write {OPTION} before the image"
             following = run.command[at + len(words) : at + len(words) + 1]
             alone = not at and not any(_is_option(run, word) for word in following)
+            # Without it the first of the others would still be the program; what they mean is for people to move.
+            changes = tuple(_moved(run, words)) if alone else ()
+            advice = f"write {OPTION}{'' if alone else ' and the other options beside it'} before the image"
             yield Misplaced(word.span, message, changes, size, given, f"{OPTION} after the image", advice, alone)
             return
         with_next = False if joined else takes_value(run.engine, word.text)
@@ -83,22 +84,21 @@ def _value(words: Sequence[Word]) -> Value[Size] | None:
     return Value(found[1], span, found[0])
 
 
-def _moved(run: RunCommand, at: int, words: Sequence[Word]) -> Iterator[Change]:
-    """The option before the image."""
-    image, before, found = run.image, run.command[at - 1] if at else run.image, _size(words)
-    if image is None or before is None or found is None or run.shm_size() is not None:
+def _moved(run: RunCommand, words: Sequence[Word]) -> Iterator[Change]:
+    """The option before the image that it is right behind."""
+    image, found = run.image, _size(words)
+    if image is None or found is None or run.shm_size() is not None:
         return
-    spans = [word.span for word in (image, before, *words)]
-    if any(word.unknown or word.used is not None for word in (image, before, *words)):
+    spans = [word.span for word in (image, *words)]
+    if any(word.unknown or word.used is not None for word in (image, *words)):
         return
     known = [span for span in spans if span is not None and span.source is spans[0].source] if spans[0] else []
     if len(known) < len(spans):
         return
-    source, behind, last = known[0].source, known[1].end, known[-1].end
-    between = [Span(source, a.end, b.start).text for a, b in pairwise(known[1:])]
+    source, start, behind, last = known[0].source, known[0].start, known[0].end, known[-1].end
+    between = [Span(source, a.end, b.start).text for a, b in pairwise(known)]
     if any(text.strip(" \t\\\r\n") or not text for text in between):
         return
     given = f"{OPTION}={found[0]}"
-    start = known[0].start
     edits = (Edit(source.path, start, start, f"{given} "), Edit(source.path, behind, last, ""))
     yield Change(edits, f"move `{given}` before the image in line {known[0].line}")
