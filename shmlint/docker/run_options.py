@@ -353,6 +353,7 @@ class _OptionReader:
         elif equals:
             if not value and self._is_value_of(flag.name):
                 raise self._unknown_option(word, "there is a blank behind its `=`")
+            self._check_unit(flag, word, value, self.words[self.at :])
             yield Option(flag.name, value, word, word, word.part_span(value), True, word.unknown)
         elif flag.type == "bool":
             yield Option(flag.name, None, word)
@@ -427,10 +428,15 @@ class _OptionReader:
                 raise self._unknown_option(word, "there is a blank before its `=`")
             if _lacks_value(flag.name, after, rest):
                 return Option(flag.name, None, word)
-            if flag.name == "--shm-size" and _lacks_unit(after, rest):
-                raise self._unknown_option(word, f"`{after.text}` and its unit `{rest[0].text}` are two words")
+            self._check_unit(flag, word, after.text, rest)
         self.at += 1
         return Option(flag.name, after.text, word, after, after.part_span(after.text), False, after.unknown)
+
+    def _check_unit(self, flag: Flag, word: Word, value: str, rest: Sequence[Word]) -> None:
+        """Give up where the unit of a size is a word of its own, which the client takes for the image: ``16 g``."""
+        unit = rest[0].text if len(rest) > 1 else ""
+        if flag.name == "--shm-size" and value.isdigit() and re.fullmatch(_UNIT, unit) is not None:
+            raise self._unknown_option(word, f"`{value}` and its unit `{unit}` are two words")
 
     def _holds_options(self, word: Word) -> bool | None:
         """Whether a word that is not known stands for options, or nothing, rather than for the image.
@@ -553,12 +559,7 @@ def _lacks_value(name: str, after: Word, rest: Sequence[Word]) -> bool:
     return "/" in after.text[1:] and is_reference(after.text)
 
 
-def _lacks_unit(after: Word, rest: Sequence[Word]) -> bool:
-    """Whether the unit of a size is a word of its own, which the client takes for the image: ``16 g``."""
-    unit = rest[0].text if len(rest) > 1 else ""
-    return after.text.isdigit() and re.fullmatch(r"(?i)(?:[kmgt]i?b?|bytes?|b)", unit) is not None
-
-
+_UNIT = r"(?i)(?:[kmgt]i?b?|bytes?|b)"
 _PLACE = r"(?s)\$?\{\{.*?\}\}|\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*>|\{+[^{}]*\}+|\$[@*#?!$-]"
 
 

@@ -209,6 +209,8 @@ def test_commands(tmp_path: Path, line: str, expected: list[str], after: str | N
     [
         ("--shm-size 8 g", "`8` and its unit `g` are two words"),
         ("--shm-size 16 GB", "`16` and its unit `GB` are two words"),
+        ("--shm-size=16 g", "`16` and its unit `g` are two words"),
+        ("--shm-size=512 MB", "`512` and its unit `MB` are two words"),
         ("--shm-size = 8g", "there is a blank before its `=`"),
         ("--shm-size= 8g", "there is a blank behind its `=`"),
     ],
