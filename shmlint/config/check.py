@@ -125,7 +125,9 @@ def check(file: File, data: Mapping[str, Any]) -> None:
         _check_pattern(file, ("per-file-ignores", pattern), pattern)
 
 
-def _check_size(file: File, at: tuple[Any, ...], given: int | str) -> None:
+def _check_size(file: File, at: tuple[Any, ...], given: int | float | str) -> None:
+    if isinstance(given, float):  # to a schema 1e9 is an integer as well
+        raise file.error(at, f"{_spelled(at)} must be a size like 8gb")
     try:
         if parse_compose(given) <= 0:
             raise InvalidSize("a size must be greater than 0")
