@@ -129,10 +129,16 @@ def _check_size(file: File, at: tuple[Any, ...], given: int | float | str) -> No
     if isinstance(given, float):  # to a schema 1e9 is an integer as well
         raise file.error(at, f"{_spelled(at)} must be a size like 8gb")
     try:
-        if parse_compose(given) <= 0:
+        size = parse_compose(given)
+        if size <= 0:
             raise InvalidSize("a size must be greater than 0")
+        if size < _MEGABYTE and (isinstance(given, int) or given.isdigit()):  # as SHM203 has it
+            raise InvalidSize(f"{given} counts bytes; write the unit, like 8gb")
     except InvalidSize as error:
         raise file.error(at, f"{_spelled(at)}: {error}") from None
+
+
+_MEGABYTE = 1024 * 1024
 
 
 def _check_pattern(file: File, at: tuple[Any, ...], pattern: str) -> None:

@@ -309,6 +309,12 @@ def test_the_nearest_rule_is_of_the_same_family(name: str, meant: str) -> None:
          ".shmlint.yaml:1:1: shm-size: `Gi` is not a unit of Docker; use b, k, m, g (also kb, mb, gb)"),
         ("exclude: []\nshm-size: -1\n", ".shmlint.yaml:2:1: shm-size: a size must be greater than 0"),
         ("daemon-default-shm-size: '0'\n", ".shmlint.yaml:1:1: daemon-default-shm-size: a size must be greater than 0"),
+        ("shm-size: 16\n", ".shmlint.yaml:1:1: shm-size: 16 counts bytes; write the unit, like 8gb"),
+        ("shm-size: '65536'\n", ".shmlint.yaml:1:1: shm-size: 65536 counts bytes; write the unit, like 8gb"),
+        ("daemon-default-shm-size: 0x10\n",
+         ".shmlint.yaml:1:1: daemon-default-shm-size: 16 counts bytes; write the unit, like 8gb"),
+        ("workloads:\n- id: vllm\n  minimum: 8\n",
+         ".shmlint.yaml:3:3: workloads[0].minimum: 8 counts bytes; write the unit, like 8gb"),
         ("follow-outside: maybe\n", ".shmlint.yaml:1:1: follow-outside must be true or false"),
         ("projects: [compose.yaml]\n", ".shmlint.yaml:1:12: projects[0] must be a list"),
         ("- select\n", ".shmlint.yaml:1:1: expected a mapping of settings"),
@@ -364,7 +370,7 @@ def test_files_that_cannot_be_read() -> None:
         load(None, ".")
 
 
-@pytest.mark.parametrize("size", ["8g", "8gb", "8 GB", "8GiB", "8589934592", "'8589934592'"])
+@pytest.mark.parametrize("size", ["8g", "8gb", "8 GB", "8GiB", "8589934592", "'8589934592'", "8388608k"])
 def test_sizes(size: str) -> None:
     assert settings(f"shm-size: {size}\n").shm_size == 8 * GIB
 
