@@ -192,6 +192,11 @@ COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
                    ["`--shm-size` is not read by Docker: it is an unknown flag before `run`"], None),
     "colon": (f"docker run --shm-size: 8g {IMAGE}",
               ["`--shm-size:` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
+    **{name: (f"docker run --gpus all {name} {IMAGE}",
+              [f"`{name.removesuffix('=8g')}` is an unknown flag, and Docker refuses the command; the option is "
+               "`--shm-size`"], None)
+       for name in ("--shm-size:16g", "--shm-siz=8g", "--shm-sise=8g", "--shmem-size=8g", "--shm-sizes=8g")},
+    "Podman's": (f"docker run --gpus all --shm-size-systemd=1g {IMAGE}", [], None),
     "another's": (f"docker run --shmop 8g {IMAGE} --shm 8g", [], None),
 }  # fmt: skip
 
@@ -246,7 +251,7 @@ def test_the_client_sees_an_argument(tmp_path: Path, line: str, expected: list[s
         return said if body is None else (body["HostConfig"]["ShmSize"], body.get("Cmd") or [])
 
     answer = asked(line)
-    if "unknown flag" in "".join(expected) or "shmop" in line:
+    if "unknown flag" in "".join(expected) or "shmop" in line or "systemd" in line:
         assert isinstance(answer, str) and re.search(r"unknown (shorthand )?flag: ", answer)
         return
     assert not isinstance(answer, str), answer

@@ -15,7 +15,7 @@ from shmlint.syntax.word import Word
 
 
 def misspelt(run: RunCommand) -> Iterator[Misplaced]:
-    """``--shm_size``, ``--shm-size:``, ``-shm-size``, ``--shm``, ``-ipc=host``, and ``--shm-size 8 g``.
+    """``--shm_size``, ``--shm-size:8g``, ``--shm-siz``, ``-shm-size``, ``--shm``, ``-ipc=host``, ``--shm-size 8 g``.
 
     The client refuses them.
     """
@@ -27,18 +27,29 @@ def misspelt(run: RunCommand) -> Iterator[Misplaced]:
         advice = "write the option and its value as two words"
         yield Misplaced(size.word.span, message, tuple(join_by_sign(size)), _value((given,)), (), given.text, advice)
     name = word.text.partition("=")[0] if word is not None else ""
-    bare = name.lstrip("-").removesuffix(":").replace("-", "").replace("_", "")
     if word is not None and word.span is not None and name == OPTION:
         because = run.unknown.because if run.unknown is not None else ""
         message = f"`{name}` is not read by Docker: {because}"
         yield Misplaced(word.span, message, at=name, advice=f"write `{OPTION}=SIZE`, like {OPTION}=8g, behind `run`")
-    elif word is not None and word.span is not None and bare in ("shm", "shmsize"):
+    elif word is not None and word.span is not None and _is_meant(name):
         message = f"`{name}` is an unknown flag, and Docker refuses the command; the option is `{OPTION}`"
         yield Misplaced(word.span, message, at=name, advice=f"write {OPTION}")
     elif word is not None and word.span is not None and name == "-ipc":
         because = run.unknown.because if run.unknown is not None else ""
         message = f"{because}; the option is `--ipc`"
         yield Misplaced(word.span, message, at=name, advice="write --ipc=MODE, like --ipc=host")
+
+
+def _is_meant(name: str) -> bool:
+    """Whether an unknown option is meant for the size."""
+    from difflib import SequenceMatcher
+
+    bare = re.sub("[-_]", "", name.partition(":")[0])
+    return bare == "shm" or SequenceMatcher(None, bare, "shmsize").ratio() > _ALIKE
+
+
+_ALIKE = 0.8
+"""Of ``--shm-sise`` 0.86 is the same, of ``--shmop`` 0.5, of Podman's ``--shm-size-systemd`` 0.67."""
 
 
 def behind_image(run: RunCommand) -> Iterator[Misplaced]:
