@@ -472,7 +472,7 @@ class _OptionReader:
             return self._lookup(name if name.startswith("--") else name[:2]) is not None
         if after.unknown:
             return _NAMED_IMAGE.search(after.text) is not None
-        if not is_reference(after.text) or re.fullmatch(_PROGRAM, after.text):
+        if is_program(after.text):
             return False
         return True if re.search("[/:]", after.text) else None
 
@@ -561,6 +561,11 @@ def _lacks_value(name: str, after: Word, rest: Sequence[Word]) -> bool:
 
 _UNIT = r"(?i)(?:[kmgt]i?b?|bytes?|b)"
 _PLACE = r"(?s)\$?\{\{.*?\}\}|\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*>|\{+[^{}]*\}+|\$[@*#?!$-]"
+
+
+def is_program(text: str) -> bool:
+    """Whether a word that may be the image is the program that follows it."""
+    return not is_reference(text) or re.fullmatch(_PROGRAM, text) is not None
 
 
 def can_be_reference(text: str) -> bool:

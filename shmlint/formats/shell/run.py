@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
 from shmlint.docker.alternatives import opened
 from shmlint.docker.engines import OF_RUN, DockerCommand, engines_of, find_docker, is_wrapped
 from shmlint.docker.images import is_reference
-from shmlint.docker.run_options import RunCommand, can_be_reference, is_one_word, read_run
+from shmlint.docker.run_options import RunCommand, can_be_reference, is_one_word, is_program, read_run
 from shmlint.docker.run_values import (
     argument_of,
     binds_of,
@@ -128,12 +128,20 @@ def _with_read(words: Sequence[Word], start: int) -> Sequence[Word]:
         signs += [word.text[2:] or "{}" for word in before if re.match(r"-i|-I.", word.text)]
     else:
         signs = ["{}"] if "parallel" in named else []
-    sign, last = next(iter(signs), ""), words[-1]
+    sign = next(iter(signs), "")
     return [
-        word._replace(unknown=Cause("output"), maybe_many=True, options=word.text == sign and word is not last)
-        if sign and sign in word.text else word
-        for word in words[start:]
-    ]  # fmt: skip
+        _read_word(word, sign, after) if sign and sign in word.text else word
+        for word, after in zip_longest(words[start:], words[start + 1 :])
+    ]
+
+
+def _read_word(word: Word, sign: str, after: Word | None) -> Word:
+    """A word that holds what is read: where it is all of it, options, or the image in front of a program."""
+    read = word._replace(unknown=Cause("output"), maybe_many=True)
+    if word.text != sign:
+        return read
+    is_image = after is None or (not (after.unknown or after.text.startswith("-")) and is_program(after.text))
+    return read._replace(text="{}", options=not is_image)
 
 
 def with_misspelt(launch: Launch, run: RunCommand) -> Launch:

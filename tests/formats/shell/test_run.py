@@ -302,6 +302,22 @@ def test_what_may_hold_options_leaves_it_undecided_whatever_it_is_called(text: s
     assert launch.gpu.requested is None
 
 
+@table(
+    ("line", "command"),
+    [
+        ("xargs -I{} docker run --gpus all {} torchrun a.py", ("torchrun", "a.py")),
+        ("xargs -I % docker run --gpus all % python a.py", ("python", "a.py")),
+        ("xargs -I{} docker run --gpus all {} /bin/run -x", ("/bin/run", "-x")),
+        ("parallel docker run --gpus all {} ./a.sh", ("./a.sh",)),
+        ("xargs -I{} docker run --gpus all {}", None),
+    ],
+)
+def test_what_is_read_in_front_of_a_program_is_the_image(line: str, command: tuple[str, ...] | None) -> None:
+    launch = one(f"cat x | {line}\n")
+    assert launch.image is not None and launch.image.because and launch.undecided is None
+    assert (launch.command.known if launch.command is not None else None) == command
+
+
 def test_behind_a_part_of_an_array_that_is_not_known_nothing_is_read() -> None:
     launch = one('A=(--gpus all)\n. ./x\ndocker run "${A[@]:1}" ubuntu ls\n')
     assert launch.undecided is not None
