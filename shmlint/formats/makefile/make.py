@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
@@ -182,6 +182,10 @@ class _Variables:
         """Those that makefiles above give to this one."""
         self.weak: set[str] = set()
         """Those that ``?=`` gives a value where the environment does not."""
+        self.of_targets: dict[str, set[str]] = {}
+        """Those that some targets, and what these need, have another value of."""
+        self.hidden: Collection[str] = ()
+        """Those of them that are not known in the line that is put in."""
         self.called: set[str] = set()
         """Those that are read where ``$(call NAME,…)`` stands, with its arguments."""
         self.arguments: Arguments | None = None
@@ -206,6 +210,13 @@ class _Variables:
                 if lost in self.known:
                     self.forget([lost])
             self.included.add(name)
+
+    def set_for(self, targets: str, name: str) -> None:
+        """An assignment for some targets; without their names the variable is not known for any."""
+        if _PLAIN.fullmatch(targets) is None:
+            self.forget([name])
+        else:
+            self.of_targets.setdefault(name, set()).update(targets.split())
 
     def assign(self, name: str, operator: str, value: tuple[int, int], *, always: bool) -> None:
         """An assignment; ``always`` is whether it is outside of conditions."""
@@ -245,12 +256,13 @@ class _Variables:
         known = self.known.get(name)
         used = rf"(?m)^[^#\n]*\$(?:\({re.escape(name)}\)|\{{{re.escape(name)}\}})[ \t]*[^\s;&|#]"
         holds = known is not None and (known.sure or starts_container(known, self.source))
+        holds = holds and name not in self.of_targets
         return (holds and re.search(used, self.source.text) is not None) or self.is_called(name)
 
     def is_called(self, name: str, depth: int = 0) -> bool:
         """Whether each use of a variable is a call, with its arguments, in a recipe or in another such variable."""
         known = self.known.get(name)
-        if known is None or not known.sure or len(known.values) != 1 or depth >= _DEPTH:
+        if known is None or not known.sure or len(known.values) != 1 or depth >= _DEPTH or name in self.of_targets:
             return False
         text, named = self.source.text, re.escape(name)
         calls = [call.start() for call in re.finditer(rf"\$[({{]call[ \t]+{named}[ \t]*[,)}}]", text)]
@@ -309,6 +321,8 @@ def _perhaps(known: Variable | None, operator: str, value: tuple[int, int], *, a
     return Variable((), False, (*known.values, *known.perhaps, value), every) if alone and replaces else None
 
 
+_PLAIN = re.compile(r"[\w./ \t-]+")
+"""Names of targets, which no pattern or variable stands for."""
 _PUT_IN = re.compile(r"#|\$[({](?:eval|foreach|call|if|or|and)\b[^)}]*$")
 """A comment, or a function of make that a call may be an argument of."""
 _PRINTS_OPTIONS = re.compile(r"\b(?:echo|printf)\s+(?:-[neE]+\s+)?[\"']?\s*-[-\w]")
@@ -342,7 +356,9 @@ def make_lines(
     if given is not None:
         variables.give(given)
     expressions = Expressions(source, just=False)
+    hidden = _hidden(source, variables.of_targets)
     for line in lines:
+        variables.hidden = hidden(line)
         builder = Builder(source)
         start = line.start + line.is_recipe(source)
         while start < line.end and source.text[start] in "\t @-+":
@@ -357,13 +373,15 @@ def make_lines(
 
 def sure_variables(source: Source, workspace: Workspace) -> set[str]:
     """The variables of a makefile that nothing else sets."""
-    return {name for name, variable in _lines_and_variables(source, workspace)[1].known.items() if variable.sure}
+    variables = _lines_and_variables(source, workspace)[1]
+    return {name for name, known in variables.known.items() if known.sure and name not in variables.of_targets}
 
 
 def followed_variables(source: Source, workspace: Workspace) -> set[str]:
     """The variables of a makefile that nothing else sets, and those that start a container in any case."""
-    known = _lines_and_variables(source, workspace)[1].known
-    return {name for name, variable in known.items() if variable.sure or starts_container(variable, source)}
+    variables = _lines_and_variables(source, workspace)[1]
+    found = {name for name, known in variables.known.items() if known.sure or starts_container(known, source)}
+    return found.difference(variables.of_targets)
 
 
 def called_variables(source: Source, workspace: Workspace) -> Collection[str]:
@@ -527,7 +545,7 @@ def _noted(
     elif (undefined := _UNDEFINE.match(text)) is not None:
         variables.forget([undefined[1]])
     elif (of_target := _OF_TARGET.match(text)) is not None:
-        variables.forget([of_target[1]])
+        variables.set_for(text.partition(":")[0], of_target[1])
         variables.note_options(of_target[1], text[of_target.end() :])
 
 
@@ -647,7 +665,7 @@ def _arguments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _put_variable(builder: Builder, source: Source, name: str, variables: _Variables, depth: int) -> None:
     """Put in what a variable holds, and a variable of the shell for what is not known of it."""
-    variable = variables.known.get(name) if depth < _DEPTH else None
+    variable = variables.known.get(name) if depth < _DEPTH and name not in variables.hidden else None
     if variable is not None and starts_container(variable, source):
         _put_start(builder, source, variable, (name, depth), variables)
         return
@@ -725,31 +743,71 @@ def put_unknown(builder: Builder, name: str, *, options: bool = False) -> str:
 _RULE = re.compile(r"([^\s:=#][^:=#]*?)\s*::?(?![=:])([^\n;]*)")
 
 
-def recipe(source: Source, target: str, given: Given) -> Iterator[ShellText]:
-    """The lines of a target's recipe, those of what it needs first, where make is started with variables."""
-    wanted: list[tuple[int, int]] = []
+class _Rules(NamedTuple):
+    """The rules of a makefile."""
+
+    lines: Mapping[str, Sequence[tuple[int, int]]]
+    """The lines of the recipes of each target."""
+    needs: Mapping[str, Sequence[str]]
+    """What each target needs."""
+
+    def reached(self, targets: Iterable[str], most: int) -> list[str]:
+        """Some targets and what they need, and what that needs."""
+        pending = list(targets)
+        found: dict[str, None] = {}
+        while pending and len(found) < most:
+            name = pending.pop()
+            if name not in found:
+                found[name] = None
+                pending += self.needs.get(name, ())
+        return list(found)
+
+
+def _rules(source: Source) -> _Rules:
     needs: dict[str, list[str]] = {}
-    ranges: dict[str, list[tuple[int, int]]] = {}
+    lines: dict[str, list[tuple[int, int]]] = {}
     current: list[str] = []
     for line in lines_of(source):
         text = source.text[line.start : line.end]
         if line.is_recipe(source):
             for name in current:
-                ranges.setdefault(name, []).append((line.start, line.end))
-        elif (match := _RULE.match(text)) is not None:
+                lines.setdefault(name, []).append((line.start, line.end))
+        elif _OF_TARGET.match(text) is None and (match := _RULE.match(re.sub(r"\\\r?\n", " ", text))) is not None:
             current = match[1].split()
             for name in current:
                 needs.setdefault(name, []).extend(match[2].split())
         elif text.strip() and not text.lstrip().startswith("#"):
             current = []
-    pending = [target]
-    seen: set[str] = set()
-    while pending and len(seen) < 50:
-        name = pending.pop()
-        if name not in seen:
-            seen.add(name)
-            wanted += ranges.get(name, [])
-            pending += needs.get(name, [])
+    return _Rules(lines, needs)
+
+
+def _hidden(source: Source, of_targets: Mapping[str, Iterable[str]]) -> Callable[[Line], Collection[str]]:
+    """Which variables may have the value of a target in a line: all but in recipes that no such target comes to."""
+    known: dict[int, set[str]] = {}
+    elsewhere = _RULES_ELSEWHERE.search(source.text) is not None if of_targets else False
+    rules = _rules(source) if of_targets and not elsewhere else _Rules({}, {})
+    for variable, targets in of_targets.items():
+        reached = rules.reached(targets, _MOST_TARGETS)
+        if len(reached) == _MOST_TARGETS or any(_PLAIN.fullmatch(name) is None for name in reached):
+            continue  # what a pattern or a variable stands for may be any target
+        others = [name for name in rules.lines if _PLAIN.fullmatch(name) and not name.startswith(".")]
+        comes_to = {line for name in rules.lines if name in reached or name not in others for line in rules.lines[name]}
+        for name in others:
+            for start, end in rules.lines[name]:
+                if (start, end) not in comes_to:
+                    known.setdefault(start, set()).add(variable)
+    return lambda line: frozenset(of_targets) - known.get(line.start, set())
+
+
+_MOST_TARGETS = 1_000
+_RULES_ELSEWHERE = re.compile(r"(?m)^[ ]*[-s]?include\b|\$[({]eval\b")
+"""By these a target may need more than the rules of the file say."""
+
+
+def recipe(source: Source, target: str, given: Given) -> Iterator[ShellText]:
+    """The lines of a target's recipe, those of what it needs first, where make is started with variables."""
+    rules = _rules(source)
+    wanted = [line for name in rules.reached([target], 50) for line in rules.lines.get(name, ())]
     for text_ in make_lines(source, given=given):
         if any(start <= text_.home.start < end for start, end in wanted):
             yield text_
