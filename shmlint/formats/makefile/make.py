@@ -357,18 +357,44 @@ def make_lines(
         variables.give(given)
     expressions = Expressions(source, just=False)
     hidden = _hidden(source, variables.of_targets)
-    for line in lines:
-        variables.hidden = hidden(line)
+    for together in _of_one_shell(lines, source):
         builder = Builder(source)
-        start = line.start + line.is_recipe(source)
-        while start < line.end and source.text[start] in "\t @-+":
-            start += 1
-        at = start
-        while line.prefix != "\t" and (below := source.text.find(f"\n{line.prefix}", at, line.end)) >= 0:
-            _expand(builder, source, at, below + 1, variables, 0)
-            at = below + 2
-        _expand(builder, source, at, line.end, variables, 0)
-        yield builder.build(Span(source, start, line.end))._replace(unset=expressions.because)
+        starts: list[int] = []
+        for line in together:
+            variables.hidden = hidden(line)
+            builder.put("\n" if starts else "")
+            starts.append(_put_line(builder, source, line, variables))
+        yield builder.build(Span(source, starts[0], together[-1].end))._replace(unset=expressions.because)
+
+
+def _of_one_shell(lines: Sequence[Line], source: Source) -> Iterator[Sequence[Line]]:
+    """The lines that a shell gets together: each one alone, and with ``.ONESHELL`` those of a recipe."""
+    together: list[Line] = []
+    one_shell = _ONE_SHELL.search(source.text) is not None
+    for line in lines:
+        both = one_shell and len(together) > 0 and line.is_recipe(source) and together[-1].is_recipe(source)
+        if together and not (both and not source.text[together[-1].end : line.start].strip()):
+            yield together
+            together = []
+        together.append(line)
+    if together:
+        yield together
+
+
+_ONE_SHELL = re.compile(r"(?m)^[ ]*\.ONESHELL[ \t]*:")
+
+
+def _put_line(builder: Builder, source: Source, line: Line, variables: _Variables) -> int:
+    """Put in a line as the shell gets it; gives back where that begins."""
+    start = line.start + line.is_recipe(source)
+    while start < line.end and source.text[start] in "\t @-+":
+        start += 1
+    at = start
+    while line.prefix != "\t" and (below := source.text.find(f"\n{line.prefix}", at, line.end)) >= 0:
+        _expand(builder, source, at, below + 1, variables, 0)
+        at = below + 2
+    _expand(builder, source, at, line.end, variables, 0)
+    return start
 
 
 def sure_variables(source: Source, workspace: Workspace) -> set[str]:

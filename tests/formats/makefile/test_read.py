@@ -48,6 +48,8 @@ def test_justfiles_are_found(tmp_path: Path, name: str) -> None:
         ("Makefile", "a: ; docker run --gpus all IMG\n", "a: ; docker run --gpus all --shm-size=8g IMG\n"),
         ("Makefile",
          "a:\n\tssh h \"docker run --gpus $(N) IMG\"\n", "a:\n\tssh h \"docker run --gpus $(N) --shm-size=8g IMG\"\n"),
+        ("Makefile", ".ONESHELL:\na:\n\tO=(--gpus all)\n\tdocker run $${O[@]} IMG\n",
+         ".ONESHELL:\na:\n\tO=(--gpus all --shm-size=8g)\n\tdocker run $${O[@]} IMG\n"),
         ("justfile", "a:\n  docker run \\\n    --gpus all \\\n    IMG\n",
          "a:\n  docker run \\\n    --gpus all \\\n    --shm-size=8g \\\n    IMG\n"),
         ("justfile", "s := '64m'\na:\n\tdocker run --gpus all --shm-size={{s}} IMG\n",
