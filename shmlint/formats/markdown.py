@@ -426,8 +426,8 @@ _PLACEHOLDER = re.compile(
 """``<image>``, ``{model}``, and ``-w=[path to the code]``: in brackets alone are words that may be left out."""
 _ELLIPSIS = re.compile(r"(?<!\S)(?:\.{3,}|…|\[(?:\.\.\.|…|-{0,2}[A-Za-z][\w ,.:=/|<>$'\"-]{0,80})\](?:\.\.\.)?)(?!\S)")
 """Stands for any number of words: `...`, `[OPTIONS]`, `[--shm-size=1g]`."""
-_MANY = "$__OPTIONS"
-"""What the shell reads in its place: a variable that no document sets."""
+_MANY = re.compile(r"\$__([0-9a-f]+)_OPTIONS\b")
+"""What the shell reads in its place: a variable that no document sets, whose name says what is written."""
 
 
 def _shell_text(block: Block, source: Source) -> ShellText:
@@ -480,17 +480,18 @@ def _shell_of_prompt(prompt: str) -> Shell:
 
 
 def _unset(name: str) -> Cause:
-    return Cause("ellipsis", "...") if f"${name}" == _MANY else not_set(name)
+    found = _MANY.fullmatch(f"${name}")
+    return Cause("ellipsis", bytes.fromhex(found[1]).decode()) if found is not None else not_set(name)
 
 
 def _with_ellipses(launch: Launch) -> Launch:
     """A launch that speaks of the placeholders that are there, not of what they were read as."""
     texts = [value.text for value in (launch.image, launch.command) if value is not None]
     texts += [launch.undecided.name] if launch.undecided is not None else []
-    if not any(_MANY in text for text in texts):
+    if not any(map(_MANY.search, texts)):
         return launch
 
-    return with_texts(launch, lambda text: text.replace(_MANY, "..."))
+    return with_texts(launch, lambda text: _MANY.sub("...", text))
 
 
 def _escape(texts: Sequence[str], language: str) -> str:
@@ -538,7 +539,7 @@ def _take(builder: Builder, source: Source, start: int, end: int) -> None:
             continue
         builder.take(at, match.start())
         if match.re is _ELLIPSIS:
-            builder.put(_MANY)
+            builder.put(f"$__{text.encode().hex()}_OPTIONS")
         else:
             text = text.replace("<", OPEN).replace(">", CLOSE).replace("{", OPEN_BRACE).replace("}", CLOSE_BRACE)
             builder.put(text.replace(" ", BLANK), match.start())

@@ -321,9 +321,16 @@ def test_placeholders(tmp_path: Path, command: str, image: str, undecided: bool)
     (launch,) = launches(tmp_path, f"```bash\n{command}\n```\n")
     assert launch.image is not None and launch.image.text == image
     assert bool(launch.undecided) is undecided
-    assert "__OPTIONS" not in repr(launch)
+    assert "_OPTIONS" not in repr(launch)
     if undecided:
         assert after_fix(tmp_path, f"```bash\n{command}\n```\n") == f"```bash\n{command}\n```\n"
+
+
+@table("placeholder", ["...", "…", "[--shm-size=8g]", "[OPTIONS]", "[-v DIR:/data]..."])
+def test_what_stands_for_more_options_is_called_what_it_is(tmp_path: Path, placeholder: str) -> None:
+    (launch,) = launches(tmp_path, f"```bash\ndocker run --gpus all {placeholder} foo\ndocker run --rm\n```\n")
+    assert launch.undecided is not None
+    assert launch.undecided.because.startswith(f"`{placeholder}` may stand for more options")
 
 
 def test_a_placeholder_of_several_words_is_no_image(tmp_path: Path) -> None:
