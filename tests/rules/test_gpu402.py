@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -289,6 +290,8 @@ COMMANDS: dict[str, tuple[str, str | None, str | None]] = {
     "joined": ("--gpus=All", f"`--gpus All` is refused by Docker: invalid count (All): {COUNT}", "--gpus=all"),
     "none": ("--gpus none", f"`--gpus none` is refused by Docker: invalid count (none): {COUNT}", None),
     "half": ("--gpus count=0.5", f"`--gpus count=0.5` is refused by Docker: invalid count (0.5): {COUNT}", None),
+    "empty": ('--gpus ""', '`--gpus ""` is refused by Docker: EOF', None),
+    "empty, joined": ("--gpus=''", '`--gpus ""` is refused by Docker: EOF', None),
     "key": ("--gpus foo=1", "`--gpus foo=1` is refused by Docker: unexpected key 'foo' in 'foo=1'", None),
     "twice": ("--gpus count=1,count=2",
               "`--gpus count=1,count=2` is refused by Docker: "
@@ -324,7 +327,7 @@ def test_commands(tmp_path: Path, option: str, message: str | None, after: str |
 @table(("option", "message", "after"), COMMANDS.values(), ids=COMMANDS)
 def test_the_client_agrees(tmp_path: Path, option: str, message: str | None, after: str | None) -> None:
     if "$" not in option:
-        _, body, said = docker_create(["run", *option.replace("'", "").split(), "foo"])
+        _, body, said = docker_create(["run", *shlex.split(option), "foo"])
         unknown = "unknown flag" in (message or "")
         assert (body is None) == ("refused by Docker" in (message or "") or unknown), said
         assert not unknown or re.search(r"unknown (shorthand )?flag: ", said)

@@ -92,7 +92,7 @@ def _device_requests(run: RunCommand, fallback: Span | None) -> Iterator[DeviceR
 
 def shown(value: str) -> str:
     """A value of ``--gpus`` as the evidence for the request has it."""
-    return f"--gpus {value}"
+    return f"--gpus {value}" if value else '--gpus ""'
 
 
 def _who(run: RunCommand) -> str:
@@ -135,7 +135,7 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
                 span = option.value_span
                 changes = (Change((Edit(span.path, span.start, span.end, "all"),), f"write `all` in line {span.line}"),)
             advice = "remove --gpus to request no GPU" if value.lower() in ("none", "") else ""
-            message = f"`--gpus {value}` is refused by {_who(run)}: {request.error}"
+            message = f"`{shown(value)}` is refused by {_who(run)}: {request.error}"
             yield GpuFault(place, "refused", shown(value), message, changes, advice, "")
         elif request.daemon_error and not starts_count(value, request):
             advice = "remove the count, or the devices"
