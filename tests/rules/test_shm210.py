@@ -161,6 +161,7 @@ COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
     "behind another": (f"docker run {IMAGE} --ipc=private --shm-size=1g sh", [BEHIND], None),
     "between others": (f"docker run {IMAGE} -v /a:/b --shm-size 1g --rm sh", [BEHIND], None),
     "before another": (f"docker run {IMAGE} --shm-size=1g -it sh", [BEHIND], None),
+    "before one with its value": (f"docker run {IMAGE} --shm-size=1g -v/a:/b sh", [BEHIND], None),
     "before the program's": (f"docker run {IMAGE} --shm-size=1g --model x", [BEHIND],
                              f"docker run --shm-size=1g {IMAGE} --model x"),
     "quotes": (f"docker run {IMAGE} '--shm-size=1g' sh", [BEHIND], f"docker run --shm-size=1g {IMAGE} sh"),

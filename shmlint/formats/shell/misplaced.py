@@ -76,8 +76,9 @@ def behind_image(run: RunCommand) -> Iterator[Misplaced]:
 
 
 def _is_option(run: RunCommand, word: Word) -> bool:
-    """Whether a word is an option of the client."""
-    return word.text.startswith("-") and takes_value(run.engine, word.text.partition("=")[0]) is not None
+    """Whether a word is an option of the client, or begins with one: ``-v/a:/b``."""
+    name = word.text.partition("=")[0] if word.text.startswith("--") else word.text[:2]
+    return name.startswith("-") and takes_value(run.engine, name) is not None
 
 
 def _size(words: Sequence[Word]) -> tuple[str, Size] | None:
