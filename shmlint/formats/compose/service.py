@@ -76,8 +76,6 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
     environment = read_environment(tree.get("environment"))
     in_files, unread = _in_env_files(tree, workspace)
     gpu = read_gpu(tree, {**in_files, **environment})
-    key = service.bodies[0]
-    span = key.layer.span(key.key)
     gpu_span = gpu.evidence[0].span if gpu.evidence else None
     image = text_value(tree.leaf("image"))
     builds = gpu.requested is not False and tree.get("build") is not None
@@ -88,6 +86,8 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
     base_images, entrypoint, command = _what_runs(tree, builds, unsure, project, workspace)
     rewriter = make_rewriter(service, gpu_span)
     home = rewriter.home
+    key = home if gpu_span is not None and home.own else service.bodies[0]  # of several files, the one that asks for it
+    span = key.layer.span(key.key)
     undecided = service.unknown or project.unknown
     return Launch(
         kind="compose-service",
