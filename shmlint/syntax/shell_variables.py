@@ -620,19 +620,15 @@ class Variables:
         if is_made is not True:
             return self._perhaps(name, state, made, at) if is_made is None else state
         if value is None:
-            because = made.because or Cause("elsewhere", name)
-            return state if isinstance(state, Cause) and made.because else because
+            return _not_known(name, state, made)
         if not made.append:
             longer: State = value
         elif isinstance(state, list) and isinstance(value, list):
             longer = state + value
         elif isinstance(state, Buffer) and isinstance(value, Buffer):
-            longer = Buffer()
-            longer.extend(state, False)
-            longer.extend(value, False)
+            longer = _joined(state, value)
         elif isinstance(state, Cause):
-            first = self.made[name][0] is made
-            return value if first else state
+            longer = value if state.kind == "unset" else _behind(name, state, value)
         else:
             return Cause("several ways", name)
         repeated = made.loop is not None and made.loop[0] <= at < made.loop[1] and (made.append or made.lengthens)
@@ -642,7 +638,7 @@ class Variables:
         """What a variable holds after an assignment that may not have been made."""
         value = made.value()
         if value is None and made.because:
-            return state if isinstance(state, Cause) else made.because
+            return _not_known(name, state, made)
         has_role = self._has_role(name)
         around = made.settled() if at is not None else None
         settled = around is not None and at is not None and around.start <= at <= around.end
@@ -661,6 +657,36 @@ class Variables:
             return False
         values = (made.value() for made in self.made[name] if not made.local)
         return any(isinstance(v, Buffer) and v.chars and not v.unknown and is_harmless(v) for v in values)
+
+
+def _not_known(name: str, state: State, made: Assignment) -> Cause:
+    """Why it is not known what a variable holds after an assignment of what is not known.
+
+    What reads a file may set it; whether it sets the separators of words is not asked, for hardly any does.
+    """
+    may_be_set = not isinstance(state, Cause) or (state.kind == "unset" and name != SEPARATORS)
+    if made.because is None or may_be_set:
+        return made.because or Cause("elsewhere", name)
+    return state if isinstance(state, Cause) else made.because
+
+
+def _behind(name: str, before: Cause, value: Buffer | list[Word]) -> State:
+    """What a variable holds when something is added to what is not known."""
+    if isinstance(value, list):
+        return [Word(f"${{{name}}}", None, before, True, options=True), *value]
+    first = Buffer()
+    first.add_unknown(f"${{{name}}}", (), before, True)
+    first.options = are_options(value)
+    return _joined(first, value)
+
+
+def _joined(first: Buffer, second: Buffer) -> Buffer:
+    """A text with another one added. What is not known of them may still become many words."""
+    longer = Buffer()
+    longer.extend(first, False)
+    longer.extend(second, False)
+    longer.unknown = [(start, end, why, True) for start, end, why, _ in longer.unknown]
+    return longer
 
 
 def _is_seen(step: Assignment | Call, at: int) -> bool:

@@ -26,8 +26,8 @@ _CALLER = (
     r"(?i)(?:.*\.(?:sh|bash|sbatch|slurm|sub|job|pbs|lsf|qsub|sge|mk|just|ya?ml|groovy|service)"
     r"|(?:gnu)?makefile|justfile|jenkinsfile)"
 )
-_USES = re.compile(r"\$\{?[1-9@*#]|\$\{\w+:?[-=]")
-"""An argument, or a variable that has a default."""
+_USES = re.compile(r"\$\{?[1-9@*#]|\$\{\w+:?[-=]|(?<![\w-])[A-Za-z_]\w*\+=")
+"""An argument, a variable that has a default, or one to which something is added."""
 _BEFORE = (
     r"(?:^|[;&|({`\"'@+:-]"
     r"|(?<![\w-])(?:then|do|else|exec|nohup|sudo|time|srun|sbatch|qsub|bsub|env|bash|sh|zsh|source|\.)"

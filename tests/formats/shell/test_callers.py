@@ -7,6 +7,7 @@ from time import process_time
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats.shell.callers import is_read_by_another
+from tests.formats.shell.commands import DEFAULT
 from tests.project import fixed, run, write
 from tests.table import table
 
@@ -91,6 +92,22 @@ def test_a_caller_is_found_by_every_name_of_a_script(tmp_path: Path, script: str
 def test_variables_of_the_environment(tmp_path: Path, files: dict[str, str], image: str | None) -> None:
     script = f"docker run --gpus all ${{IMAGE:-{IMAGE}}} --port 8000\n"
     assert images(tmp_path, {"launch.sh": script, **files}) == [image]
+
+
+@table(
+    "files, size",
+    [
+        ({"all.sh": "export OPTS=--shm-size=64g\n./launch.sh\n"}, None),
+        ({"all.sh": "OPTS=--shm-size=64g\n. launch.sh\n"}, None),
+        ({"all.sh": "OPTS=--shm-size=64g ./launch.sh\n"}, None),
+        ({"all.sh": "OPTS=--shm-size=64g\n./launch.sh\n"}, DEFAULT),
+        ({}, DEFAULT),
+    ],
+)
+def test_what_a_script_adds_to_a_caller_may_have_set(tmp_path: Path, files: dict[str, str], size: int | None) -> None:
+    script = "OPTS+=' --gpus all'\ndocker run $OPTS img\n"
+    [launch] = run(tmp_path, {"launch.sh": script, **files}).launches
+    assert launch.effective_shm().bytes == size
 
 
 @table("line", ["a/" * 50_000, "=" * 100_000, "'./" * 30_000, " " * 100_000])

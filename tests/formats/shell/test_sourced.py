@@ -47,3 +47,20 @@ def test_a_function_of_an_engines_name_may_add_options(tmp_path: Path, files: di
 )
 def test_other_files_change_no_start(tmp_path: Path, files: dict[str, str]) -> None:
     assert [launch.effective_shm().bytes for launch in run(tmp_path, files).launches] == [DEFAULT]
+
+
+@table(
+    "script",
+    [
+        ". ./lib.sh\nO+=(--gpus all)\n",
+        "load() { . ./lib.sh; }\nload\nO+=(--gpus all)\n",
+        'eval "$(cat lib.sh)"\ndeclare -a O+=(--gpus all)\n',
+    ],
+)
+def test_options_that_a_sourced_file_may_give_stay_in_force(tmp_path: Path, script: str) -> None:
+    run_it = f'docker run "${{O[@]}}" {NEEDY} torchrun --nproc_per_node=8 x.py\n'
+    files = {"a.sh": f"{script}{run_it}", "lib.sh": "O=(--shm-size=64g)\n"}
+    assert [one.severity for one in run(tmp_path, files).findings] == ["note"]
+    assert fixed(tmp_path, files) == {}
+    (launch,) = run(tmp_path, {"a.sh": files["a.sh"].replace("--gpus all", "-v /a:/a")}).launches
+    assert launch.gpu.requested is None
