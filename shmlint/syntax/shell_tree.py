@@ -31,6 +31,9 @@ _DECIDING = frozenset(
 _SHELLS = frozenset({"subshell", "command_substitution", "process_substitution"})
 """What a shell of its own runs."""
 
+_BACKGROUND = re.compile(r"[ \t]*&(?![&>])")
+"""What is behind a command or list that the shell does not wait for: another shell runs it."""
+
 _EXPANSIONS = frozenset({"simple_expansion", "expansion", "command_substitution", "arithmetic_expansion"})
 
 _NOTED = frozenset(
@@ -444,8 +447,8 @@ class Tree:
         return None
 
     def shell_of(self, node: Node) -> Range | None:
-        """The innermost shell of its own that a node is in, in its function."""
-        here = self.parents.get(node.id)
+        """The innermost shell of its own that a node is or is in, in its function."""
+        here: Node | None = node
         way: list[int] = []
         found: Range | None = None
         while here is not None and here.type != "function_definition":
@@ -453,7 +456,7 @@ class Tree:
                 found = self.shells[here.id]
                 break
             way.append(here.id)
-            if here.type in _SHELLS:
+            if here.type in _SHELLS or _BACKGROUND.match(self.text.text, self.char(here.end_byte)):
                 found = self.range_of(here)
                 break
             here = self.parents.get(here.id)

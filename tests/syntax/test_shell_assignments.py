@@ -33,6 +33,10 @@ from tests.table import table
         # A shell of its own keeps what it sets to itself.
         ("A=b; (A=c)", "$A", "b"), ("A=b; x=$(A=c; y)", "$A", "b"), ("A=b; f() { A=c; }; x=$(f)", "$A", "b"),
         ("A=b; x < <(A=c)", "$A", "b"), ("A=b; (unset A; read A)", "$A", "b"),
+        ("A=b; A=c & wait", "$A", "b"), ("A=b; export A=c &", "$A", "b"),
+        ("A=b; x && { y; A=c; } >z 2>&1 &", "$A", "b"),
+        ("A=b; f() { A=c; }; f & f &", "$A", "b"), ("A=b; x & A=c", "$A", "c"),
+        ("{ A=b; x; } & A=c; { A=d; y & }", "$A", "d"), ("f() { A=b; }; x & f", "$A", "b"),
         ("A=b; x && A=c && y", "z", "z"),
         ("# A=b\nA=c", "$A", "c"),
         *((f"A=b; {command}", "$A", "b") for command in (
