@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from shmlint.formats.here_documents import HERE_DOCUMENT
 from shmlint.model.launch import Launch
 from shmlint.model.source import BOM, Edit, Source, Span
 from shmlint.model.suppression import Suppression
@@ -88,14 +89,24 @@ def before(source: Source, offset: int) -> str:
     return source.text[source.line_span(source.position(offset).line)[0] : offset]
 
 
-def outside_quotes(source: Source) -> Callable[[int], bool]:
-    """Says of an offset whether the quotes before it on its line are closed: a guess for text of any syntax."""
+def outside_texts(source: Source) -> Callable[[int], bool]:
+    """Says of an offset whether the quotes before it on its line are closed, and it is in no here-document.
+
+    That is a guess for files of any syntax.
+    """
+    outside_documents = outside_here_documents(source)
 
     def outside(offset: int) -> bool:
         text = before(source, offset)
-        return text.count('"') % 2 == 0 and text.count("'") % 2 == 0
+        return text.count('"') % 2 == 0 and text.count("'") % 2 == 0 and outside_documents(offset)
 
     return outside
+
+
+def outside_here_documents(source: Source) -> Callable[[int], bool]:
+    """Says of an offset whether it is in no here-document."""
+    bodies = [found.span("text") for found in HERE_DOCUMENT.finditer(source.text)] if "<<" in source.text else []
+    return lambda offset: not any(start <= offset < end for start, end in bodies)
 
 
 # Writing a comment -------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats.comments import HASH, above_command, line_suppressions, outside_quotes
+from shmlint.formats.comments import HASH, above_command, line_suppressions, outside_texts
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_parts
 from shmlint.formats.shell.rest import same_others
@@ -33,7 +33,7 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
 
 def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
     """The suppression comments of a script."""
-    return line_suppressions(source, HASH, "#", outside_quotes(source))
+    return line_suppressions(source, HASH, "#", outside_texts(source))
 
 
 ignore_comment = above_command

@@ -15,7 +15,7 @@ def is_changed(written: str) -> bool:
     return any(sign in written for sign in "$`\\")
 
 
-_BODY = re.compile(
+HERE_DOCUMENT = re.compile(
     r"(?<!<)<<-?[ \t]*(?P<quote>[\"'\\]?)(?P<end>\w+)[\"']?(?!<)[^\n]*\n"
     r"(?P<text>(?:(?![ \t]*(?P=end)[ \t]*$)[^\n]*\n)+)",
     re.M,
@@ -27,7 +27,7 @@ def not_read(source: Source, reading: Reading) -> Iterator[NotRead]:
     """The manifests and services with a GPU in the here-documents of a file of which nothing was read."""
     known = {launch.span.line for launch in reading.launches if launch.kind == "compose-service"}
     known |= {place.span.line for place in reading.not_read}
-    for body in _BODY.finditer(source.text):
+    for body in HERE_DOCUMENT.finditer(source.text):
         start, end = body.span("text")
         if known.isdisjoint(range(source.position(start).line, source.position(end).line)):
             yield from _asking(source, body)

@@ -14,7 +14,7 @@ from functools import partial
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
-from shmlint.formats.comments import HASH, SLASHES, above, at_end, first_line, line_suppressions
+from shmlint.formats.comments import HASH, SLASHES, above, at_end, first_line, line_suppressions, outside_here_documents
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.create import created, option_words
 from shmlint.formats.shell.gpus import never_written_with
@@ -480,7 +480,8 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
         place = bisect_right(starts, at) - 1
         return place >= 0 and at < found[place].last
 
-    yield from (c for c in line_suppressions(source, HASH, "#", lambda at: True) if inside(c.span.start))
+    shell = line_suppressions(source, HASH, "#", outside_here_documents(source))
+    yield from (c for c in shell if inside(c.span.start))
     yield from (c for c in line_suppressions(source, SLASHES, "//", lambda at: True) if not inside(c.span.start))
 
 

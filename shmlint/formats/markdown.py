@@ -12,7 +12,17 @@ from functools import cached_property, partial
 from shmlint.files.kinds import REQUESTS_GPU
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
-from shmlint.formats.comments import HASH, HTML, above, at_end, before, first_line, line_suppressions, suppression
+from shmlint.formats.comments import (
+    HASH,
+    HTML,
+    above,
+    at_end,
+    before,
+    first_line,
+    line_suppressions,
+    outside_here_documents,
+    suppression,
+)
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_part
 from shmlint.formats.shell.rest import same
@@ -557,7 +567,7 @@ def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch
     read_blocks = blocks_of(source, workspace)
     code, block_at = _places(read_blocks), _block_at(source, read_blocks)
     starts = sorted(launch.span.start for launch in launches)
-    for comment in line_suppressions(source, HASH, "#", lambda at: True):
+    for comment in line_suppressions(source, HASH, "#", outside_here_documents(source)):
         around = block_at(comment.span.start)
         if around is not None and bisect_left(starts, around[0]) < bisect_right(starts, around[1]):
             yield comment

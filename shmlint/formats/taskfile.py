@@ -11,7 +11,7 @@ from functools import partial
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
-from shmlint.formats.comments import HASH, above_command, line_suppressions, outside_quotes
+from shmlint.formats.comments import HASH, above_command, line_suppressions, outside_texts
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same
@@ -191,7 +191,7 @@ def _fill(builder: Builder, text: ShellText, values: Values, places: Places, dep
 
 def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
     """The suppression comments of the file and of the scripts in it."""
-    return line_suppressions(source, HASH, "#", outside_quotes(source))
+    return line_suppressions(source, HASH, "#", outside_texts(source))
 
 
 ignore_comment = above_command

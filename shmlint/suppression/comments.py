@@ -87,8 +87,8 @@ def _hits(comment: Suppression, finding: Finding, rule: Rule) -> set[int]:
 def _covers(comment: Suppression, finding: Finding) -> bool:
     """Whether a comment speaks of a place of the finding."""
     path = comment.span.path
-    if comment.whole_file:
-        return finding.span.path == path
+    if comment.whole_file:  # one that a text only shows is written for another file
+        return comment.certain and finding.span.path == path
     spans = _spans(finding, evidence=comment.names is not None)
     return any(span.path == path and comment.first <= span.line <= comment.last for span in spans)
 

@@ -166,6 +166,29 @@ def test_a_text_in_a_compose_file_stays(tmp_path: Path) -> None:
     assert fixed(tmp_path, behind) == {"compose.yaml": text}, "behind a text it is a comment"
 
 
+FILE = "# shmlint: ignore-file"
+LINES = f"cat > x <<EOF\n{FILE}\nEOF\n{DOCKER}\n"
+
+
+def indented(text: str, by: int) -> str:
+    return text.replace("\n", "\n" + " " * by)
+
+
+@table(
+    ("name", "text"),
+    [
+        ("run.sh", LINES), ("run.sh", f"echo '\n{FILE}\n'\n{DOCKER}\n"), ("run.sh", f"echo 'x {FILE}'\n{DOCKER}\n"),
+        ("compose.yaml", f"{compose()}    command: |\n      bash -c '\n      {FILE}\n      train'\n"),
+        (".github/workflows/a.yml", "jobs:\n  a:\n    steps:\n      - run: |\n" + indented(f"\n{LINES}", 10)),
+        ("Taskfile.yml", "version: 3\ntasks:\n  a:\n    cmds:\n      - |\n" + indented(f"\n{LINES}", 8)),
+        ("Jenkinsfile", f"sh '''\n{LINES}'''\n"), ("README.md", f"```sh\n{LINES}```\n"),
+        (".devcontainer.json", f'{{"image": "{NGC}", "runArgs": ["--gpus=all"], "onCreateCommand": "x //{FILE[1:]}"}}'),
+    ],
+)  # fmt: skip
+def test_a_text_does_not_speak_of_the_file_that_it_is_in(tmp_path: Path, name: str, text: str) -> None:
+    assert "SHM101" in told(tmp_path, {name: text})
+
+
 # Writing -----------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
-from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_quotes
+from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_texts
 from shmlint.formats.makefile.read import is_justfile
 from shmlint.model.launch import Launch
 from shmlint.model.source import Edit, Source
@@ -14,7 +14,7 @@ from shmlint.model.suppression import Suppression
 
 def suppressions(source: Source, workspace: Workspace, launches: Sequence[Launch]) -> Iterator[Suppression]:
     """The suppression comments of the file and of its recipes."""
-    return line_suppressions(source, HASH, "#", outside_quotes(source))
+    return line_suppressions(source, HASH, "#", outside_texts(source))
 
 
 def ignore_comment(launch: Launch, text: str) -> Edit | None:
