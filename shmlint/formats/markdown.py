@@ -147,8 +147,20 @@ def _read_block(block: Block, part: Part | None, source: Source, workspace: Work
         launches = tuple(_services(block, source, workspace))
         return Reading(launches, not_read=tuple(_not_read(block, source)))
     reading = read_part(part, os.path.dirname(source.path))
+    untold = tuple(_taken_for_output(block, part.text, source))
+    reading = reading._replace(not_read=(*reading.not_read, *untold))
     found = map(_with_ellipses, reading.launches)
     return reading._replace(launches=(*found, *_written_services(part.text, workspace)))
+
+
+def _taken_for_output(block: Block, text: ShellText, source: Source) -> Iterator[NotRead]:
+    """The container starts with a GPU in lines that are left out because they begin with no prompt that is known."""
+    lines = ((span, _STARTED.match(source.text[slice(*span)])) for span in block.lines if len(block.lines) > 1)
+    starts = [(span, found.end() - 1) for span, found in lines if found is not None]
+    taken = frozenset(text.offsets) if starts else frozenset()
+    for (start, end), length in starts:
+        if start + length not in taken and re.search(REQUESTS_GPU, source.text[start + length : end]) is not None:
+            yield NotRead(Span(source, start, end), "it is behind no known prompt", "syntax")
 
 
 def _written_services(text: ShellText, workspace: Workspace) -> Iterable[Launch]:
@@ -421,8 +433,10 @@ _HOST_PROMPT = re.compile(
 )
 """`user@host:~$ `, `[root@host dir]# `, `(venv) $ `, `bash-5.1$ `."""
 _OTHER_PROMPT = re.compile(
-    rf"\s*(?:[\w.~/-]+ \$ +|PS[^>\n]{{0,80}}> ?|[A-Z]:\\[^>\n]{{0,80}}> ?|(?:[%❯➜]|>{{1,2}}|\$>) +){_COMMAND}"
+    rf"\s*(?:[\w.~/-]+ \$ +|PS[^>\n]{{0,80}}> ?|[A-Z]:\\[^>\n]{{0,80}}> ?|(?:%|[$=]?>{{1,3}}) +"
+    rf"|[❯➜→⇒»›▶λ] +(?:[\w.~/-]+ +(?:git:\([\w./-]+\) +(?:✗ +)?)?)??|(?:In \[\d*\]: ?)?!){_COMMAND}"
 )
+"""Of other shells, and of IPython; a sign may have the directory behind it: `➜  app git:(main) ✗ `."""
 _PLAIN_PROMPT = re.compile(rf"\s*\$(?: +(?=\S)|{_COMMAND})")
 _ROOT_PROMPT = re.compile(rf"\s*# {_COMMAND}")
 _AS_ROOT = re.compile(r"\s*# (?=[\w./])|\s*\Z")

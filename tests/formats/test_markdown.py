@@ -169,6 +169,13 @@ def test_prompts(tmp_path: Path, text: str, expected: list[int]) -> None:
         ">> ",
         "❯ ",
         "➜ ",
+        "➜  ~ ",
+        "➜  app git:(main) ✗ ",
+        "λ ",
+        ">>> ",
+        "=> ",
+        "!",
+        "In [1]: !",
         "user@host:~$ ",
         "(venv) user@host:~/x$ ",
         "(base) $ ",
@@ -189,6 +196,20 @@ def test_every_prompt(tmp_path: Path, prompt: str) -> None:
     (launch,) = launches(tmp_path, text)
     assert launch.span.text == "docker"
     assert after_fix(tmp_path, text) == text.replace(RUN, FIXED)
+
+
+@table(
+    ("line", "told"),
+    [
+        ("Step 1: {}", True), ("1. {}", True), ("╭─ me {}", True), ("{}", True),
+        ("$ echo {}", False), ("# {}", False), ("Use `docker run --help`", False), ("docker run -it redis", False),
+    ],
+)  # fmt: skip
+def test_what_is_behind_no_known_prompt_is_told(tmp_path: Path, line: str, told: bool) -> None:
+    started = run(tmp_path, {"x.md": f"```sh\n$ ls\n{line.format(RUN)}\n```\n"})
+    assert list(started.launches) == []
+    found = [(place.span.line, place.because) for place in started.not_read if "prompt" in place.because]
+    assert found == ([(3, "it is behind no known prompt")] if told else [])
 
 
 @table(
