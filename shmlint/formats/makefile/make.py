@@ -254,7 +254,8 @@ class _Variables:
     def is_followed(self, name: str) -> bool:
         """Whether a container start that a variable holds is read where it is used, with the words around it there."""
         known = self.known.get(name)
-        used = rf"(?m)^[^#\n]*\$(?:\({re.escape(name)}\)|\{{{re.escape(name)}\}})[ \t]*[^\s;&|#]"
+        letter = f"|{name}" if len(name) == 1 else ""
+        used = rf"(?m)^[^#\n]*(?<!\$)\$(?:\({re.escape(name)}\)|\{{{re.escape(name)}\}}{letter})[ \t]*[^\s;&|#]"
         holds = known is not None and (known.sure or starts_container(known, self.source))
         holds = holds and name not in self.of_targets
         return (holds and re.search(used, self.source.text) is not None) or self.is_called(name)
@@ -637,6 +638,11 @@ def _expand_make(
                 _put_variable(builder, source, text[dollar + 2 : close], variables, depth)
             builder.used(since, dollar, min(close + 1, end))
             at = close + 1
+        elif following.isalpha() or following == "_":  # of `$HOME` it is the `$H`
+            since = len(builder.offsets)
+            _put_variable(builder, source, following, variables, depth)
+            builder.used(since, dollar, dollar + 2)
+            at = dollar + 2
         else:  # $1; $@ $< $^ …: make's own
             name = following if following.isdigit() else "_target"
             if not _put_argument(builder, source, name, variables, depth):

@@ -69,7 +69,8 @@ def _held(source: Source, reading: Reading, workspace: Workspace) -> Iterator[No
 
 
 _STARTS = (*RUNS, re.compile(r"run[ \t]*$", re.M), re.compile(r"create[ \t]*$", re.M))
-_USED = re.compile(r"\$[({](?:call[ \t]+)?([\w.-]+)")
+_USED = re.compile(r"(?<!\$)\$(?:[({](?:call[ \t]+)?(?=[\w.-]))?((?<=\$)\w|(?<!\$)[\w.-]+)")
+"""A variable where it is used: ``$(NAME)``, and ``$N``, which is its first letter."""
 _HELD = re.compile(
     rf"(?m)(?:[\w.%/-]+[ \t]*:(?!=))?[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?::{{0,3}}|\?)=[ \t]*"
     rf"((?:sudo[ \t]+)?{ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)(?=[ \t]+-|[ \t]*$))"

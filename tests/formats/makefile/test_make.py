@@ -61,6 +61,10 @@ NAME = "Makefile"
         ("a:\n\tdocker run --gpus all '$(TAG:=-x)' x\n", "$(TAG:=-x)", "all", 2),
         ("a:\n\tdocker run --gpus all $(my-img) x\nb:\n\tls $(my_img)\n", "${my_img}", "all", 2),
         ("a:\n\tdocker run {% if x %}--gpus all{% endif %} {# y #} IMG\n", IMAGE, "all", 2),
+        ("G = --gpus all\nI = IMG\na:\n\tdocker run $G $I x\n", IMAGE, "all", 4),
+        ("O = --gpus 1\na:\n\tO='--gpus all'; docker run $$O IMG\n", IMAGE, "all", 3),
+        ("H = x\na:\n\tdocker run --gpus all IMG $HOME\n", IMAGE, "all", 3),
+        ("a:\n\tdocker run --gpus all IMG $HOME\n", IMAGE, "all", 2),
         # no rule is before it, or an assignment ended that: such lines are make's own
         ("\tG = --gpus all\na:\n\tdocker run $(G) IMG\n", IMAGE, "all", 3),
         ("ifeq ($(X),1)\n\tG = --gpus 1\nelse\n\tG = --gpus all\nendif\na:\n\tdocker run $(G) IMG\n", IMAGE, "all", 7),
@@ -83,6 +87,9 @@ def test_recipes(tmp_path: Path, text: str, image: str, count: object, line: int
         ("define R\ndocker run --gpus all IMG\nendef\na:\n\t$(R)\nb:\n\t$(R) x\n", [(IMAGE, 5), (IMAGE, 7)]),
         ("define O\n--gpus all\nendef\na:\n\tdocker run $(O) IMG\n", [(IMAGE, 5)]),
         ("R = @docker run --gpus all\na:\n\t$(R) IMG x\n", [(IMAGE, 3)]),
+        ("R = docker run --gpus all\na:\n\t$R IMG\nb:\n\t${R} redis\n", [(IMAGE, 3), ("redis", 5)]),
+        ("R = docker run\na:\n\t$R IMG\n", [(IMAGE, 3)]), ("R = docker run\nI = $(R) IMG\na:\n\t$I\n", [(IMAGE, 4)]),
+        ("define R\ndocker run --rm\nendef\na:\n\t@$R IMG x\n", [(IMAGE, 5)]),
         # Of several values, and of what another file may set, it is not known which counts.
         ("define R\ndocker run IMG\nendef\nb: R = ls\na:\n\t$(R) x\n", [(IMAGE, 2)]),
         ("define R\ndocker run IMG\nendef\na:\n\t$(call R,x)\n", [(IMAGE, 5)]),
@@ -293,6 +300,7 @@ def test_what_something_else_sets_is_not_known(tmp_path: Path, text: str, known:
         "# docker run --gpus all IMG\na:\n\t# docker run --gpus all IMG\n",
         "a:\n\t@echo 'docker run --gpus all IMG'\n",
         "R = docker run --gpus all IMG\na:\n\ttrue\n",
+        "R = docker run --gpus all IMG\na:\n\techo $$R $$RM\n",
         "a:\n\tdocker build .\n",
         "# $(shell docker run --gpus all IMG)\n",
     ],
