@@ -17,9 +17,9 @@ from shmlint.model.number import whole_number
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.commands import (
-    WITH_DEFAULT,
     flatten,
     has_rank_for_each,
+    has_ranks_by_default,
     is_for_use,
     is_mpi_only,
     may_have_no_workers,
@@ -299,11 +299,6 @@ def _workload(case: _Case) -> Need:
     return case.need("needed" if sure else "likely")
 
 
-def _ranks_by_default(words: Sequence[str]) -> bool:
-    """Whether a variable decides how many ranks a command asks for, of which only its default is known."""
-    return read_ranks(words)[1] and any(re.search(WITH_DEFAULT, word) for word in words)
-
-
 def _may_not_run(ran: Sequence[Ran], chosen: Sequence[bool]) -> bool:
     """Whether a condition decides if one of the chosen commands runs, and another or none may run instead.
 
@@ -379,7 +374,7 @@ class _Reading:
         self.ranks_perhaps = _may_not_run(ran, several) or self._are_named_alone(several)
         """A condition decides whether a program with several ranks runs; or an option's name alone says so."""
         _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
-        self.by_default = any(map(_ranks_by_default, commands))
+        self.by_default = any(has_ranks_by_default(one.words) for one in ran)
         """A variable decides how many ranks there are, of which only what it is otherwise is known."""
         self._apply_environment(launch, launcher)
 

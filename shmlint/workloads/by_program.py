@@ -19,7 +19,7 @@ from shmlint.workloads.by_knowledge import (
     nccl,
     queues,
 )
-from shmlint.workloads.commands import has_rank_for_each, names_training, read_ranks
+from shmlint.workloads.commands import has_rank_for_each, has_ranks_by_default, names_training, read_ranks
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.mechanisms import (
     RAY_SHARE,
@@ -76,7 +76,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         readings.append((entry, reading))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
         found, fits = _of_calls(entry, reading, ranks, as_set_by_code(launch, reading.variables))
-        found += _connected(entry, reading, ranks, launch) if reading.collective is not None else []
+        found += _connected(entry, reading, ranks, launch, commands) if reading.collective is not None else []
         mechanisms, small = mechanisms + (_shown(entry, found) if entries else found), small or fits
         segments += _small_segments(reading.calls, _room(launch))
         joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
@@ -185,14 +185,17 @@ def _started(
     return follow(words, span, program, settled, variables, certain=certain)
 
 
-def _connected(entry: Entry, reading: Reading, ranks: int | None, launch: Launch) -> _Counted:
+def _connected(
+    entry: Entry, reading: Reading, ranks: int | None, launch: Launch, commands: Sequence[Ran]
+) -> _Counted:
     """The ranks of a program whose code joins them, if a launcher starts several; and whether that is sure."""
     count = gpu_count(launch)
     ranks = min(ranks, count) if ranks is not None and isinstance(count, int) else ranks
     if ranks is None or ranks < 2 or not collectives(launch):
         return []
     told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)
-    return [(nccl(ranks, (told,)), entry.certain and not entry.guessed)]
+    by_default = any(entry.is_started_by(ran) and has_ranks_by_default(ran.words) for ran in commands)
+    return [(nccl(ranks, (told,)), entry.certain and not entry.guessed and not by_default)]
 
 
 def _shown(entry: Entry, found: _Counted) -> _Counted:

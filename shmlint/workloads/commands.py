@@ -219,7 +219,7 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
         number = whole_number(value)
         if number is None:
             unknown = True
-            default = re.fullmatch(WITH_DEFAULT, value)
+            default = re.fullmatch(_WITH_DEFAULT, value)
             number = whole_number(default[1]) if default is not None else None
         if number is not None:
             total = max(total or 1, 1) * number
@@ -263,7 +263,12 @@ _MODEL_PARTS = tuple(
     frozenset({f"--{kind}-model-parallel-size", f"--{kind}_model_parallel_size"}) for kind in ("tensor", "pipeline")
 )
 _ACCELERATE = frozenset({"accelerate", "accelerate-launch"})
-WITH_DEFAULT = r"\$\{\w+:?-(\d+)\}"
+def has_ranks_by_default(words: Sequence[str]) -> bool:
+    """Whether a variable decides how many ranks there are, of which only what it is otherwise is known: ``${N:-8}``."""
+    return read_ranks(words)[1] and any(re.search(_WITH_DEFAULT, word) is not None for word in words)
+
+
+_WITH_DEFAULT = r"\$\{\w+:?-(\d+)\}"
 """A variable that has a number where nobody sets it."""
 
 

@@ -338,7 +338,7 @@ class Follower:
 
         self._values.append(cache(partial(values, text)))
         known = {name: _used(value) for name, value in self.environment.items()}
-        known |= {ANY: None} if self.files.env_files else {}
+        known |= {ANY: None} if self.files.env_files or ANY in self.overwritten else {}  # any other may be given
         known |= {str(i): argument for i, argument in enumerate(arguments, 1)}
         if context.arguments and not any("$" in word or "`" in word for word in arguments):
             known |= {"#": str(len(arguments)), **{str(i): "" for i in range(len(arguments) + 1, 10)}}

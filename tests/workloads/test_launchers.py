@@ -26,6 +26,19 @@ def test_ranks_in_some_branches(tmp_path: Path, script: str, verdict: str) -> No
 
 
 @table(
+    "before, verdict",
+    [
+        ("export N=$(pick)", "likely"), ("N=$(pick)\nexport N", "likely"), (". ./given.env", "likely"),
+        ("export N=8", "needed"), ("N=$(pick)", "needed"), ("export M=$(pick)", "needed"), ("export N=1", "not-needed"),
+    ],
+)  # fmt: skip
+def test_ranks_by_default_where_something_else_may_be_given(tmp_path: Path, before: str, verdict: str) -> None:
+    files = {"go.sh": f"{before}\n./start.sh\n", "start.sh": f"{RANKS.replace('8', '${N:-8}')} work.py\n"}
+    files |= {"compose.yaml": compose("bash go.sh"), "Dockerfile": DOCKERFILE, "work.py": JOINS}
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "count, options, verdict",
     [
         ("4", "--nproc_per_node=gpu", "needed"),
