@@ -8,8 +8,9 @@ src/Agent.Worker/ContainerOperationProvider.cs).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from shmlint.formats.ci.variables import handed_values
 from shmlint.formats.expressions import EXPRESSION
 from shmlint.formats.steps import as_step, running, starts_containers, unread
 from shmlint.model.launch import Bind, Launch, Unknown, Value
@@ -37,7 +38,8 @@ def with_steps(launch: Launch, job: MappingNode, root: Node, source: Source, top
     span = _place(job, listed, steps, source)
     shells = [_text(holder, "defaults", "run", "shell") for holder in (job, root)]
     shell = next((shell for shell in shells if shell), "sh")
-    script = (_script(step, shell, job) for step in steps)
+    own = {name for step in steps for name, _ in _set_by(step, source)}
+    script = (f"{_script(step, shell, job)}{_handed_on(step, own)}" for step in steps)
     launch = launch._replace(environment={**launch.environment, **_environment(root, job, steps, source)})
     return running(launch, "bash", script, (span, "the steps of the job", WORKSPACE), _checkouts(steps, top, span))
 
@@ -100,8 +102,28 @@ def _script(step: MappingNode, shell: str, job: MappingNode) -> str:
     folder = folder or _text(step, "workingDirectory")
     if folder and _written(step):
         text = f'cd "{_known(folder)}"\n{text}'
+    return as_step(text, decided=_is_decided(step))
+
+
+def _is_decided(step: MappingNode) -> bool:
+    """Whether a condition decides about a step."""
     condition = _text(step, "if") or _text(step, "condition")
-    return as_step(text, decided=condition not in ("", "always()", "${{ always() }}", "succeeded()"))
+    return condition not in ("", "always()", "${{ always() }}", "succeeded()")
+
+
+def _handed_on(step: MappingNode, own: Collection[str]) -> str:
+    """Commands that give the steps after one what it hands to them; some steps have values of their ``own``."""
+    lines = []
+    for name, value in handed_values(_written(step)).items():
+        known = value is not None and name not in own and not _is_decided(step)
+        lines.append(f"export {name}={value if known else _UNKNOWN}\n" if name else _ANY_VARIABLE)
+    return "".join(lines)
+
+
+_UNKNOWN = '"$_handed_on_"'
+"""A value that is not known: that of a variable which nothing sets."""
+_ANY_VARIABLE = '. "$RUNNER_TEMP/set.env"\n'
+"""A file that is not known, which may set any variable."""
 
 
 def _run(step: MappingNode, shell: str) -> str:

@@ -15,7 +15,11 @@ _BEFORE = frozenset({"before_script", "before_install", "install"})
 _TOLD = ("GITHUB_ENV", "BASH_ENV", "task.setvariable", "dotenv", "buildkite-agent env set")
 """By these a step hands variables to those after it."""
 _ECHO = re.compile(r"[^\w\n]*(?:run:\s*)?echo\s+[\"']?([A-Za-z_]\w*)=[^\\\n]*")
-_TO_FILE = re.compile(r"\s*[\"']?\$(?:GITHUB_ENV|\{GITHUB_ENV\})[\"']?\s*")
+_FILE = r"\s*[\"']?\$(?:GITHUB_ENV|\{GITHUB_ENV\})[\"']?\s*"
+_TO_FILE = re.compile(_FILE)
+_LITERAL = re.compile(rf"\s*echo\s+([\"']?)([A-Za-z_]\w*)=([\w./:@+,-]*)\1\s*>>{_FILE}")
+_DECIDES = r"\b(?:if|for|while|until|case|select|function|exit|return|exec)\b|\|\||&&|[(){}]|<<|\\\n"
+"""What may be around a line that is so not certain to run."""
 
 
 def around(unsure: frozenset[str]) -> Environment:
@@ -77,6 +81,16 @@ def handed_on(text: str, told: Sequence[str] = _TOLD) -> set[str]:
                 echo, _, file = line.rpartition(">>")
                 named = _ECHO.fullmatch(echo)
                 found.add(named[1] if named is not None and _TO_FILE.fullmatch(file) is not None else ANY)
+    return found
+
+
+def handed_values(text: str) -> dict[str, str | None]:
+    """The variables that a step hands to those after it, ``ANY`` for others; None where a value is not known."""
+    found: dict[str, str | None] = {}
+    decided = re.search(_DECIDES, text) is not None
+    for line in text.splitlines():
+        literal = _LITERAL.fullmatch(line) if not decided else None
+        found |= {literal[2]: literal[3]} if literal is not None else dict.fromkeys(handed_on(line))
     return found
 
 

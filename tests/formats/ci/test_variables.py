@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.project import run
+from tests.project import findings, run
 from tests.table import table
 
 START = "docker run --gpus all --shm-size=$S nvcr.io/nvidia/pytorch:24.01-py3"
@@ -82,3 +82,29 @@ def test_an_expression_that_is_set_to_options_is_no_image(tmp_path: Path, job: s
         (launch,) = run(tmp_path, {".github/workflows/x.yml": text}).launches
         assert launch.image is not None and launch.image.known == "redis"
         assert launch.undecided is not None
+
+
+TO_LATER = ">> $GITHUB_ENV"
+
+
+@table(
+    ("step", "severity"),
+    [
+        (f'run: echo "N=1" {TO_LATER}', None), (f"run: |\n          make\n          echo N=1 {TO_LATER}", None),
+        (f"run: echo 'N=8' {TO_LATER}", "error"), (f"run: echo M=1 {TO_LATER}", "error"), ("run: echo N=1", "error"),
+        # The value is not known, or a condition decides about it.
+        (f'run: echo "N=$(nproc)" {TO_LATER}', "warning"), (f"run: make variables {TO_LATER}", "warning"),
+        (f"if: github.ref == 'x'\n        run: echo N=1 {TO_LATER}", "warning"),
+        (f"run: |\n          if make; then\n            echo N=1 {TO_LATER}\n          fi", "warning"),
+        (f"run: echo N=1 {TO_LATER}\n      - run: make\n        env: {{N: 8}}", "warning"),
+        ('run: echo "##vso[task.setvariable variable=N]1"', "warning"),
+    ],
+)  # fmt: skip
+def test_what_a_step_hands_to_those_after_it(tmp_path: Path, step: str, severity: str | None) -> None:
+    text = (
+        "on: push\njobs:\n  a:\n    runs-on: x\n    container: {image: pytorch/pytorch, options: --gpus all}\n"
+        f"    steps:\n      - uses: actions/checkout@v4\n      - {step}\n      - run: ./start.sh\n"
+    )
+    files = {".github/workflows/a.yml": text, "start.sh": "torchrun --nproc_per_node=${N:-8} fit.py\n"}
+    files["fit.py"] = "import torch\ntorch.distributed.init_process_group('nccl')\n"
+    assert [one.severity for one in findings(tmp_path, files)] == ([severity] if severity else [])
