@@ -12,6 +12,7 @@ from shmlint.model.finding import Basis, Finding, Reason, cut
 from shmlint.model.launch import Launch
 from shmlint.model.reading import NotReadKind
 from shmlint.model.record import NamedTuple
+from shmlint.model.source import Span
 from shmlint.reports import escape, judged, one, summary
 from shmlint.reports.causes import Place, alike, causes, others, position
 from shmlint.reports.terminal import WIDTH, Paint, columns, labelled, painter, shortened, usable, wrapped
@@ -209,12 +210,23 @@ def _is_refused(launch: Launch) -> bool:
 def _spared(run: Run, is_shown: Callable[[Launch], bool] = lambda launch: True) -> Iterator[str]:
     """Why GPU launches are not reported."""
     places: dict[tuple[str, str], dict[str, None]] = {}
+    taken_out = _taken_out(run)
     for launch in filter(is_shown, _unreported(run)):
         begin = launch.span.begin
-        said = f"{launch.words.launch}: {_spared_by(run, launch)}"
+        said = f"{launch.words.launch}: {taken_out.get(launch.span) or _spared_by(run, launch)}"
         places.setdefault((launch.span.path, said), {})[f"{begin.line}:{begin.column}"] = None
     for (path, said), positions in places.items():
         yield f"{path}:{', '.join(positions)}: {said}"
+
+
+def _taken_out(run: Run) -> dict[Span, str]:
+    """The findings about each launch that comments suppress or the baseline accepts."""
+    found: dict[Span, dict[str, None]] = {}
+    for told, findings in (("suppressed", run.suppressed), ("in the baseline", run.accepted)):
+        for finding in findings:
+            if finding.launch is not None:
+                found.setdefault(finding.launch.span, {})[f"{finding.rule} is {told}"] = None
+    return {span: ", ".join(rules) for span, rules in found.items()}
 
 
 def _unreported(run: Run) -> Iterator[Launch]:

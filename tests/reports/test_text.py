@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from shmlint.fixing import fix
+from shmlint.model.settings import Accepted
 from shmlint.reports import escape
 from shmlint.reports.terminal import columns, wrapped
 from shmlint.reports.text import Style, render
+from shmlint.suppression.fingerprint import fingerprints
 from tests.project import run
 from tests.table import table
 
@@ -161,6 +163,18 @@ def test_verbose_tells_what_is_large_enough_once_for_a_file(tmp_path: Path) -> N
         f"{name}:2:1, 3:1, 4:1: `docker run` of own/image: large enough: /dev/shm is the size of the host's (host)"
         for name in ("a.md", "b.md")
     ]
+
+
+@pytest.mark.parametrize("told", ["suppressed", "in the baseline"])
+def test_verbose_says_which_findings_are_taken_out(tmp_path: Path, told: str) -> None:
+    line = "docker run --gpus all nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 train.py"
+    files = {"a.sh": f"{line}{'  # shmlint: ignore[SHM101]' if told == 'suppressed' else ''}\n"}
+    names = fingerprints(run(tmp_path, files).findings)
+    baseline = tuple(Accepted(name, "SHM101", "a.sh", "") for name in names)
+    started = run(tmp_path, files, baseline=baseline)
+    assert len(started.suppressed) + len(started.accepted) == 1
+    (said,) = (line for line in render(started, [], Style(verbose=True, width=200)) if line.startswith("a.sh:"))
+    assert said == f"a.sh:1:1: `docker run` of nvcr.io/nvidia/pytorch:24.01-py3: SHM101 is {told}"
 
 
 def test_what_is_not_read_is_listed_by_its_reason(tmp_path: Path) -> None:
