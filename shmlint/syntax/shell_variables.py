@@ -621,14 +621,13 @@ class Variables:
             return self._perhaps(name, state, made, at) if is_made is None else state
         if value is None:
             return _not_known(name, state, made)
-        if not made.append:
+        state = _before(name, state, made, value)
+        if not made.append or isinstance(state, Cause):
             longer: State = value
         elif isinstance(state, list) and isinstance(value, list):
             longer = state + value
         elif isinstance(state, Buffer) and isinstance(value, Buffer):
             longer = _joined(state, value)
-        elif isinstance(state, Cause):
-            longer = value if state.kind == "unset" else _behind(name, state, value)
         else:
             return Cause("several ways", name)
         repeated = made.loop is not None and made.loop[0] <= at < made.loop[1] and (made.append or made.lengthens)
@@ -646,7 +645,8 @@ class Variables:
             state = Cause("unset", name)
         key = id(made), id(value), state if isinstance(state, Cause) else id(state), has_role, settled
         if key not in self.joined:
-            after = _perhaps(name, state, made, value, has_role=has_role, settled=settled)
+            before = _before(name, state, made, value)
+            after = _perhaps(name, before, made, value, has_role=has_role, settled=settled)
             self.joined[key] = made, value, state, after  # all are kept, so that no other gets its id
         return self.joined[key][-1]
 
@@ -662,22 +662,24 @@ class Variables:
 def _not_known(name: str, state: State, made: Assignment) -> Cause:
     """Why it is not known what a variable holds after an assignment of what is not known.
 
-    What reads a file may set it; whether it sets the separators of words is not asked, for hardly any does.
+    One that nothing in the text has set stays that, with the command that may have set it.
     """
-    may_be_set = not isinstance(state, Cause) or (state.kind == "unset" and name != SEPARATORS)
-    if made.because is None or may_be_set:
+    if made.because is None or not isinstance(state, Cause):
         return made.because or Cause("elsewhere", name)
-    return state if isinstance(state, Cause) else made.because
+    return state._replace(what=made.because.name) if state.kind == "unset" else state
 
 
-def _behind(name: str, before: Cause, value: Buffer | list[Word]) -> State:
-    """What a variable holds when something is added to what is not known."""
+def _before(name: str, state: State, made: Assignment, value: Value) -> State:
+    """What a variable held to which something is added: where it may have been set, something that is not known."""
+    if not isinstance(state, Cause) or not made.append or (state.kind == "unset" and not state.what):
+        return state
+    because = Cause("command", state.what) if state.kind == "unset" else state
     if isinstance(value, list):
-        return [Word(f"${{{name}}}", None, before, True, options=True), *value]
-    first = Buffer()
-    first.add_unknown(f"${{{name}}}", (), before, True)
-    first.options = are_options(value)
-    return _joined(first, value)
+        return [Word(f"${{{name}}}", None, because, True, options=True)]
+    before = Buffer()
+    before.add_unknown(f"${{{name}}}", (), because, True)
+    before.options = are_options(value)
+    return before
 
 
 def _joined(first: Buffer, second: Buffer) -> Buffer:

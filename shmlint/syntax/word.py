@@ -95,7 +95,7 @@ class Cause(NamedTuple):
     kind: CauseKind
     name: str = ""
     what: str = ""
-    """What a placeholder is in its format: ``a template``."""
+    """What a placeholder is in its format, ``a template``; the command that may have set an unset variable."""
     values: tuple[str, ...] = ()
     """All that a variable may hold where it is set; empty where that is not known."""
     every: bool = False

@@ -182,6 +182,7 @@ ELSE = "if a; then G={first}; else G={second}; fi\n"
         ("G=-d\nif a; then G=\"--gpus all $G\"; fi", True),
         ("G=\nif a; then G=\"$G --gpus all $MORE\"; fi", None),
         ("if a; then G=\"$G --gpus all\"; fi", None),  # the caller may give more
+        (". ./x.env\nif a; then G='--gpus all'; fi", True),
         ("if a; then G=\"$G --gpus all\"; fi\nif b; then G=\"$G $MORE\"; fi", None),
     ],
 )  # fmt: skip
