@@ -14,7 +14,7 @@ from shmlint.formats.compose.files import read_env_file
 from shmlint.formats.compose.gpus import device_paths, read_gpu
 from shmlint.formats.compose.mounts import read_binds, read_mounts
 from shmlint.formats.compose.places import placed_mappings
-from shmlint.formats.compose.project import Project, Service
+from shmlint.formats.compose.project import Body, Project, Service
 from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.formats.compose.tree import Branch, Leaf, Tree, items_of
 from shmlint.formats.compose.values import (
@@ -86,13 +86,11 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
     base_images, entrypoint, command = _what_runs(tree, builds, unsure, project, workspace)
     rewriter = make_rewriter(service, gpu_span)
     home = rewriter.home
-    key = home if gpu_span is not None and home.own else service.bodies[0]  # of several files, the one that asks for it
-    span = key.layer.span(key.key)
     undecided = service.unknown or project.unknown
     return Launch(
         kind="compose-service",
         name=service.name,
-        span=span,
+        span=_place(service, home, gpu_span),
         home=home.layer.span(home.key),
         words=words,
         rewriter=rewriter,
@@ -125,6 +123,12 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         misplaced=_misplaced(service, project, rewriter, environment if gpu.requested else {}),
         undecided=Unknown("file", undecided) if undecided else None,
     )
+
+
+def _place(service: Service, home: Body, gpu: Span | None) -> Span:
+    """The key of a service: of several files in its ``home``, which asks for the GPU; without one, in the first."""
+    key = home if gpu is not None and home.own else service.bodies[0]
+    return key.layer.span(key.key)
 
 
 def _size(tree: Branch, project: Project, workspace: Workspace) -> Value[Size] | None:

@@ -15,6 +15,7 @@ from shmlint.formats.compose.service import read_project
 from shmlint.model.launch import Launch, Unknown
 from tests.oracles.agreement import disagreements
 from tests.oracles.compose import compose_config
+from tests.project import run
 from tests.table import table
 
 BASE = "services:\n  a:\n    image: x\n    "
@@ -471,3 +472,19 @@ def test_a_value_through_three_files_knows_where_it_is(tmp_path: Path, monkeypat
     assert launch.shm is not None
     assert (launch.shm.span.path, launch.shm.span.begin, launch.shm.span.text) == ("l/c.yaml", (4, 15), "1g")
     assert launch.span.path == "compose.yaml"
+
+
+@table(
+    "base, overlay, path",
+    [
+        ("{image: a}", "{gpus: all}", "compose.override.yaml"),
+        ("{image: a, gpus: all}", "{environment: {A: b}}", "compose.yaml"),
+        ("{image: a}", "{environment: {A: b}}", "compose.yaml"),
+    ],
+)
+def test_a_service_stands_in_the_file_that_asks_for_its_gpu(
+    tmp_path: Path, base: str, overlay: str, path: str
+) -> None:
+    files = {"compose.yaml": f"services:\n  x: {base}\n", "compose.override.yaml": f"services:\n  x: {overlay}\n"}
+    both = next(launch for launch in run(tmp_path, files).launches if len(launch.files) > 1)
+    assert (both.span.path, both.span.line) == (path, 2)
