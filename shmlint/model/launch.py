@@ -395,12 +395,14 @@ class Launch(NamedTuple):
     kind: Kind
     name: str | None
     span: Span
-    """Where it starts in the first file that writes it: the service's key, the command's first word."""
+    """Where it starts: the command's first word, the service's key in the file that asks for its GPU."""
     home: Span
     """Where what it lacks is to be reported: next to what requests the GPU."""
     words: Words
     rewriter: Rewriter
     files: tuple[str, ...] = ()
+    also_at: tuple[Span, ...] = ()
+    """The keys of a service in other files, whose comments speak of it, too."""
     image: Value[str] | None = None
     names: tuple[str, ...] = ()
     """What people call it: the service, the container, the project."""

@@ -39,7 +39,7 @@ def launches_in(run: Run, path: str) -> list[tuple[int, Launch]]:
     found: list[tuple[int, Launch]] = []
     for launch in run.launches:
         values = (launch.image, launch.command)
-        parts = [launch.home, *(value.span for value in values if value is not None)]
+        parts = [launch.home, *launch.also_at, *(value.span for value in values if value is not None)]
         lines = [span.line for span in parts if span.path == path]
         if launch.span.path == path:
             found.append((launch.span.line, launch))

@@ -88,14 +88,16 @@ def _covers(comment: Suppression, finding: Finding) -> bool:
     """Whether a comment speaks of a place of the finding."""
     path = comment.span.path
     if comment.whole_file:  # one that a text only shows is written for another file
-        return comment.certain and finding.span.path == path
+        others = finding.launch.also_at if finding.launch is not None else ()
+        return comment.certain and any(span.path == path for span in (finding.span, *others))
     spans = _spans(finding, evidence=comment.names is not None)
     return any(span.path == path and comment.first <= span.line <= comment.last for span in spans)
 
 
 def _spans(finding: Finding, *, evidence: bool) -> list[Span]:
     """Where a comment about a finding may be; one that names its rules also at its ``evidence``."""
-    spans = [finding.span] if finding.launch is None else [finding.span, finding.launch.span]
+    launch = finding.launch
+    spans = [finding.span] if launch is None else [finding.span, launch.span, *launch.also_at]
     return [*spans, *(e.span for e in finding.evidence if e.span is not None)] if evidence else spans
 
 

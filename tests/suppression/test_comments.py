@@ -68,6 +68,26 @@ def test_what_is_no_suppression(tmp_path: Path, text: str) -> None:
     assert told(tmp_path, text) == ["SHM101"]
 
 
+@table(
+    "base, overlay, expected",
+    [
+        (("", ABOVE), ("", ""), []),
+        (("", ""), ("", ABOVE), []),
+        (("# shmlint: ignore-file[SHM101]\n", ""), ("", ""), []),
+        (("", ""), ("# shmlint: ignore-file[SHM101]\n", ""), []),
+        (("", ""), ("", ""), ["SHM101"]),
+    ],
+)
+def test_a_service_in_two_files(
+    tmp_path: Path, base: tuple[str, str], overlay: tuple[str, str], expected: list[str]
+) -> None:
+    files = {
+        "compose.yaml": f"{base[0]}services:\n{base[1]}  x:\n    image: {NGC}\n",
+        "compose.override.yaml": f"{overlay[0]}services:\n{overlay[1]}  x:\n    gpus: all\n",
+    }
+    assert told(tmp_path, files) == expected
+
+
 def test_only_here(tmp_path: Path) -> None:
     text = compose(key=COMMENT) + compose().removeprefix("services:\n").replace("x:", "y:")
     assert told(tmp_path, text) == ["SHM101"]

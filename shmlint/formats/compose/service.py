@@ -86,11 +86,12 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
     base_images, entrypoint, command = _what_runs(tree, builds, unsure, project, workspace)
     rewriter = make_rewriter(service, gpu_span)
     home = rewriter.home
-    undecided = service.unknown or project.unknown
+    span, *also_at = _places(service, home, gpu_span)
     return Launch(
         kind="compose-service",
         name=service.name,
-        span=_place(service, home, gpu_span),
+        span=span,
+        also_at=tuple(also_at),
         home=home.layer.span(home.key),
         words=words,
         rewriter=rewriter,
@@ -121,14 +122,15 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         network=read_mode(tree.leaf("network_mode")),
         swarm=swarm,
         misplaced=_misplaced(service, project, rewriter, environment if gpu.requested else {}),
-        undecided=Unknown("file", undecided) if undecided else None,
+        undecided=Unknown("file", why) if (why := service.unknown or project.unknown) else None,
     )
 
 
-def _place(service: Service, home: Body, gpu: Span | None) -> Span:
-    """The key of a service: of several files in its ``home``, which asks for the GPU; without one, in the first."""
-    key = home if gpu is not None and home.own else service.bodies[0]
-    return key.layer.span(key.key)
+def _places(service: Service, home: Body, gpu: Span | None) -> Iterator[Span]:
+    """The keys of a service in its files: first in its ``home``, if that asks for a GPU, or else in the first."""
+    first = home if gpu is not None and home.own else service.bodies[0]
+    yield first.layer.span(first.key)
+    yield from (body.layer.span(body.key) for body in service.bodies if body.own and body is not first)
 
 
 def _size(tree: Branch, project: Project, workspace: Workspace) -> Value[Size] | None:

@@ -488,3 +488,4 @@ def test_a_service_stands_in_the_file_that_asks_for_its_gpu(
     files = {"compose.yaml": f"services:\n  x: {base}\n", "compose.override.yaml": f"services:\n  x: {overlay}\n"}
     both = next(launch for launch in run(tmp_path, files).launches if len(launch.files) > 1)
     assert (both.span.path, both.span.line) == (path, 2)
+    assert [(span.path, span.line) for span in both.also_at] == [(other, 2) for other in files if other != path]
