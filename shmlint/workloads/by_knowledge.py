@@ -373,9 +373,9 @@ class _Reading:
         several = [(read_ranks(one.words, launcher=launcher)[0] or 1) > 1 for one in ran]
         self.ranks_perhaps = _may_not_run(ran, several) or self._are_named_alone(several)
         """A condition decides whether a program with several ranks runs; or an option's name alone says so."""
-        _, self.ranks_vary = read_ranks(flatten(_written(launch)), launcher=launcher)
         self.by_default = any(has_ranks_by_default(one.words) for one in ran)
         """A variable decides how many ranks there are, of which only what it is otherwise is known."""
+        self.ranks_vary = self.by_default or read_ranks(flatten(_written(launch)), launcher=launcher)[1]
         self._apply_environment(launch, launcher)
 
     def _are_named_alone(self, several: Sequence[bool]) -> bool:

@@ -292,8 +292,9 @@ def _ranks(commands: Sequence[Ran], entry: Entry) -> int | None:
     """The most ranks that a launcher starts of a program; of any, where the commands do not name it."""
     file = entry.path.rpartition("/")[2]
     named = [ran for ran in commands if any(word.rpartition("/")[2] == file for word in ran.words)]
-    found = [read_ranks(ran.words, launcher=True)[0] for ran in named or commands if ran.kind == "program"]
-    return max((ranks for ranks in found if ranks is not None), default=None)
+    found = [read_ranks(ran.words, launcher=True) for ran in named or commands if ran.kind == "program"]
+    # That there is one where nobody says otherwise does not tell that there is one.
+    return max((ranks for ranks, vary in found if ranks is not None and not (vary and ranks == 1)), default=None)
 
 
 def _queues(call: Call, ranks: Mechanism, launch: Launch) -> tuple[Mechanism, ...]:

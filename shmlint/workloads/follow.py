@@ -604,8 +604,10 @@ class Follower:
         source = self.files.repository.source(place.path) if place is not None and targets else None
         if source is None or place is None:
             return None
-        own = _values_given(command[1:], context.span)
-        given = Given(frozenset(own), frozenset(self.environment), self.files.env_files)
+        own = _values_given([re.sub(r"^(\w+)(?::{1,3}|\?)=", r"\1=", word) for word in command[1:]], context.span)
+        environment = frozenset(self.environment)
+        first = environment if any(re.match(_ENVIRONMENT_FIRST, word) for word in command[1:]) else frozenset()
+        given = Given(frozenset(own) | first, environment, self.files.env_files)
         lines = [line for target in targets for line in recipe(source, target, given)]
         if not lines:
             return None
@@ -659,6 +661,7 @@ _EXPORTS_OTHERS = r"\bexport[ \t]+(?:-p[ \t]+)?[\"']?(?:\$|`)"
 """What exports the variables of a file, ``export $(xargs < .env)``, or of its lines, ``export "$line"``."""
 _EXPORTS_NAMES = r"\bexport[ \t]+([A-Za-z_]\w*)(?![\w=+\[-])"
 """A variable that is exported apart from its value: by ``read`` and ``for``, nothing of it is known."""
+_ENVIRONMENT_FIRST = r"-[a-z]*e|--environment-overrides$"
 _MOVES = frozenset({"cd", "pushd", "popd"})
 _GIVEN = r"\$(?:[@*1-9]|\{(?:[@*]|[1-9]\d*)\W?.*\})"
 

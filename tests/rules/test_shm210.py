@@ -185,6 +185,9 @@ COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
          ["`-ipc=host` is read as -i and -p, and Docker refuses the port; the option is `--ipc`"], None),
     "no hyphen": (f"docker run --shmsize 8g {IMAGE}",
                   ["`--shmsize` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
+    "without a letter":
+        (f"docker run --sm-size=8g {IMAGE}",
+         ["`--sm-size` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
     "short": (f"docker run --shm 8g {IMAGE}",
               ["`--shm` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"], None),
     "before run": (f"docker --shm-size=8g run --gpus all {IMAGE} tool",

@@ -140,8 +140,20 @@ most:
         ("make more N=1", "", ""),
         ("make more", "    environment: {N: 1}\n", "8 ranks"),
         ("make most M=1", "", "8 ranks"),
+        ("make train GPUS:=1", "", ""),
+        ("make -e more", "    environment: {N: 1}\n", ""),
     ],
 )
 def test_variables_that_make_is_given(tmp_path: Path, command: str, keys: str, ranks: str) -> None:
     files = {"compose.yaml": compose(f'"{command}"', keys), "Dockerfile": DOCKERFILE, "Makefile": MAKEFILE}
     assert [mechanism.because for mechanism in need(tmp_path, files).mechanisms] == ([ranks] if ranks else [])
+
+
+def test_a_default_of_one_is_none_where_an_env_file_says_another(tmp_path: Path) -> None:
+    joins = "import torch.distributed as dist\ndist.init_process_group('nccl')\n"
+    files = {
+        "compose.yaml": compose("./run.sh", "    env_file: some.env\n"), "some.env": "GPUS=8\n", "work.py": joins,
+        "Dockerfile": DOCKERFILE, "run.sh": "torchrun --nproc_per_node=${GPUS:-1} work.py\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == "unknown"
+    assert need(tmp_path, {**files, "some.env": "OTHER=8\n"}).verdict == "not-needed"

@@ -180,6 +180,8 @@ class _Variables:
         """Those that files included so far set."""
         self.given: frozenset[str] = frozenset()
         """Those that makefiles above give to this one."""
+        self.immediate: set[str] = set()
+        """Those that ``:=`` gives a value, in which everything is put in when the line is read."""
         self.weak: set[str] = set()
         """Those that ``?=`` gives a value where the environment does not."""
         self.of_targets: dict[str, set[str]] = {}
@@ -223,6 +225,8 @@ class _Variables:
         value = _without_prefix(value, self.source)
         if operator == "?=" and name not in self.known:
             self.weak.add(name)
+        if operator.startswith(":"):
+            self.immediate.add(name)
         self.note_options(name, self.source.text[value[0] : value[1]])
         known = self.known.get(name)
         others = self.included | self.given if operator == "?=" else self.included
@@ -265,9 +269,11 @@ class _Variables:
         known = self.known.get(name)
         if known is None or not known.sure or len(known.values) != 1 or depth >= _DEPTH or name in self.of_targets:
             return False
+        if name in self.immediate:
+            return False  # make put nothing in for its arguments when it read the line
         text, named = self.source.text, re.escape(name)
         calls = [call.start() for call in re.finditer(rf"\$[({{]call[ \t]+{named}[ \t]*[,)}}]", text)]
-        if not calls or len(calls) != len(re.findall(rf"(?<![\w.-]){named}[ \t]*[,)}}]", text)):
+        if not calls or len(calls) != len(re.findall(rf"\$[({{][^\n]*?(?<![\w.-]){named}[ \t]*[,)}}]", text)):
             return False
         return all(self._is_put_in(text[text.rfind("\n", 0, at) + 1 : at], depth) for at in calls)
 

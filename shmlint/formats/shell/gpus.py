@@ -232,7 +232,8 @@ def for_shell(shell: Shell, launch: Launch) -> Launch:
         launch = never_written_with("'", launch)
     elif shell == "pwsh":
         launch = never_written_with("\\", launch)
-    lists = tuple(fault if not fault.right else _for_shell(shell, fault) for fault in launch.gpu.device_lists)
+    faults = (fault for fault in launch.gpu.device_lists if '""' not in fault.span.text)  # two are one inside of others
+    lists = tuple(fault if not fault.right else _for_shell(shell, fault) for fault in faults)
     # Older versions of PowerShell take the backslashes away, and Docker never sees them.
     invalid = tuple(fault for fault in gpu.invalid if shell == "pwsh" or '\\"' not in fault.at)
     return launch._replace(gpu=gpu._replace(device_lists=lists, invalid=invalid))
