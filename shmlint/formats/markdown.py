@@ -65,7 +65,8 @@ _SHELL = frozenset(
 _SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "bash-session", "terminal"})
 """Languages in which a line that starts with `# ` is what root types, not a comment."""
 _SHELLS: dict[str, Shell] = {
-    "cmd": "cmd", "bat": "cmd", "batch": "cmd", "powershell": "powershell", "ps1": "powershell", "pwsh": "powershell",
+    "cmd": "cmd", "bat": "cmd", "batch": "cmd", "dos": "cmd", "batchfile": "cmd",
+    "dosbatch": "cmd", "winbatch": "cmd", "powershell": "powershell", "ps1": "powershell", "pwsh": "powershell",
 }  # fmt: skip
 """The languages of Windows. People call any version of PowerShell `pwsh` in documents."""
 _YAML = frozenset({"yaml", "yml", "compose", "docker-compose", "dockercompose"})
@@ -625,7 +626,7 @@ def ignore_comment(launch: Launch, text: str) -> Edit | None:
     if launch.kind == "compose-service":
         return at_end(source, line, f"# {text}")
     block = next((b for b in blocks(source) if b.lines[0][0] <= offset <= b.lines[-1][1]), None)
-    if block is None or block.language in ("bat", "batch", "cmd"):
+    if block is None or _SHELLS.get(block.language) == "cmd":
         return None
     if block.inline:
         return None if source.path.lower().endswith(".rst") else at_end(source, line, f"<!-- {text} -->")

@@ -158,6 +158,8 @@ MATRIX = "jobs:\n  a:\n    strategy: {matrix: {os: [ubuntu-latest, windows-lates
     [
         ("markdown", "x.md", fenced("powershell", '"device=0,1"'), EITHER),
         ("markdown", "x.md", fenced("ps1", "device=0,1"), EITHER),
+        ("markdown", "x.md", fenced("bat", "'device=0,1'"), f"write --gpus {ESCAPED}"),
+        ("markdown", "x.md", fenced("dos", "'device=0,1'"), f"write --gpus {ESCAPED}"),
         ("markdown", "x.md", fenced("pwsh", "'device=0,1'"), EITHER),
         ("markdown", "x.md", "```sh\nPS C:\\> docker run --gpus device=0,1 i\n```\n", EITHER),
         ("markdown", "x.md", '```\ndocker run `\n  --gpus "device=0,1" i\n```\n', EITHER),

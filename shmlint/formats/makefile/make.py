@@ -10,6 +10,7 @@ from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.makefile.above import given_above
 from shmlint.formats.makefile.written import Expressions, as_variable, closing
+from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_repair import goes_on
@@ -363,7 +364,7 @@ def make_lines(
     if given is not None:
         variables.give(given)
     expressions = Expressions(source, just=False)
-    hidden = _hidden(source, variables.of_targets)
+    hidden = _hidden(source, variables.of_targets, workspace)
     for together in _of_one_shell(lines, source):
         builder = Builder(source)
         starts: list[int] = []
@@ -811,18 +812,23 @@ def _rules(source: Source) -> _Rules:
             for name in current:
                 lines.setdefault(name, []).append((line.start, line.end))
         elif _OF_TARGET.match(text) is None and (match := _RULE.match(re.sub(r"\\\r?\n", " ", text))) is not None:
-            current = match[1].split()
+            current, needed = ([name.removeprefix("./") for name in names.split()] for names in match.groups())
             for name in current:
-                needs.setdefault(name, []).extend(match[2].split())
+                needs.setdefault(name, []).extend(needed)
         elif text.strip() and not text.lstrip().startswith("#"):
             current = []
     return _Rules(lines, needs)
 
 
-def _hidden(source: Source, of_targets: Mapping[str, Iterable[str]]) -> Callable[[Line], Collection[str]]:
+def _hidden(
+    source: Source, of_targets: Mapping[str, Iterable[str]], workspace: Workspace | None
+) -> Callable[[Line], Collection[str]]:
     """Which variables may have the value of a target in a line: all but in recipes that no such target comes to."""
     known: dict[int, set[str]] = {}
-    elsewhere = _RULES_ELSEWHERE.search(source.text) is not None if of_targets else False
+    elsewhere = bool(of_targets) and (
+        _RULES_ELSEWHERE.search(source.text) is not None
+        or (workspace is not None and is_read_by_another(source, workspace, "include"))
+    )
     rules = _rules(source) if of_targets and not elsewhere else _Rules({}, {})
     for variable, targets in of_targets.items():
         reached = rules.reached(targets, _MOST_TARGETS)
@@ -838,8 +844,10 @@ def _hidden(source: Source, of_targets: Mapping[str, Iterable[str]]) -> Callable
 
 
 _MOST_TARGETS = 1_000
-_RULES_ELSEWHERE = re.compile(r"(?m)^[ ]*[-s]?include\b|\$[({]eval\b")
-"""By these a target may need more than the rules of the file say."""
+_RULES_ELSEWHERE = re.compile(
+    r"(?m)^[ ]*[-s]?include\b|\$[({](?:eval\b|MAKE[)}])|^[^\t\n#:=]*%[^\n:=]*:|^\.[a-z]\w*(?:\.[a-z]\w*)?[ \t]*:"
+)
+"""By these a target may need more than the rules of the file say: other files, patterns, suffixes, a make inside."""
 
 
 def recipe(source: Source, target: str, given: Given) -> Iterator[ShellText]:

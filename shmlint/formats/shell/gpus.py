@@ -218,6 +218,16 @@ def never_written_with(character: str, launch: Launch) -> Launch:
     return launch._replace(gpu=launch.gpu._replace(device_lists=lists))
 
 
+def _never_inside(character: str, launch: Launch) -> Launch:
+    """A launch whose lists of devices are left alone inside of a character, which its shell takes for a letter."""
+    lists = (
+        fault._replace(changes=()) if fault.span.source.text[fault.span.start - 1 : fault.span.start] == character
+        or fault.span.text.startswith(character) or f"={character}" in fault.span.text else fault
+        for fault in launch.gpu.device_lists
+    )  # fmt: skip
+    return launch._replace(gpu=launch.gpu._replace(device_lists=tuple(lists)))
+
+
 def for_shell(shell: Shell, launch: Launch) -> Launch:
     """A launch whose lists of devices are quoted as its shell passes quotation marks on to a program.
 
@@ -229,7 +239,7 @@ def for_shell(shell: Shell, launch: Launch) -> Launch:
     if shell == "posix" or not (gpu.device_lists or gpu.invalid):
         return launch
     if shell == "cmd":
-        launch = never_written_with("'", launch)
+        launch = _never_inside("'", never_written_with("'", launch))
     elif shell == "pwsh":
         launch = never_written_with("\\", launch)
     faults = (fault for fault in launch.gpu.device_lists if '""' not in fault.span.text)  # two are one inside of others
@@ -243,7 +253,8 @@ def _for_shell(shell: Shell, fault: GpuFault) -> GpuFault:
     """A list of devices, and how it is written in a shell of Windows."""
     escaped = fault.meant.replace('"', r"\"").removeprefix("--gpus ")
     if shell == "cmd":
-        return fault._replace(right=f"--gpus {escaped}")
+        right = f"--gpus {escaped}"
+        return fault._replace(right=right, advice=fault.advice if fault.changes else f"write {right}")
     if shell == "pwsh":
         return fault
     advice = f"{fault.right} in PowerShell 7.3 and later, --gpus '{escaped}' in earlier ones"
