@@ -263,13 +263,13 @@ _MODEL_PARTS = tuple(
     frozenset({f"--{kind}-model-parallel-size", f"--{kind}_model_parallel_size"}) for kind in ("tensor", "pipeline")
 )
 _ACCELERATE = frozenset({"accelerate", "accelerate-launch"})
+_WITH_DEFAULT = r"\$\{\w+:?-(\d+)\}"
+"""A variable that has a number where nobody sets it."""
+
+
 def has_ranks_by_default(words: Sequence[str]) -> bool:
     """Whether a variable decides how many ranks there are, of which only what it is otherwise is known: ``${N:-8}``."""
     return read_ranks(words)[1] and any(re.search(_WITH_DEFAULT, word) is not None for word in words)
-
-
-_WITH_DEFAULT = r"\$\{\w+:?-(\d+)\}"
-"""A variable that has a number where nobody sets it."""
 
 
 def _counting(words: Sequence[str], programs: set[str], launcher: bool) -> frozenset[str]:

@@ -259,7 +259,7 @@ class _Variables:
     def is_followed(self, name: str) -> bool:
         """Whether a container start that a variable holds is read where it is used, with the words around it there."""
         known = self.known.get(name)
-        letter = f"|{name}" if len(name) == 1 else ""
+        letter = f"|{re.escape(name)}" if len(name) == 1 else ""
         used = rf"(?m)^[^#\n]*(?<!\$)\$(?:\({re.escape(name)}\)|\{{{re.escape(name)}\}}{letter})[ \t]*[^\s;&|#]"
         holds = known is not None and (known.sure or starts_container(known, self.source))
         holds = holds and name not in self.of_targets
