@@ -87,6 +87,38 @@ def _ending_tests(text: str) -> tuple[str, Node]:
 _OPEN_TEST = r"(?m)^([ \t]*)\[(?=[ \t][^\]\\'\"`$&|;()\n]*$)"
 
 
+def _without_redirections_of_assignments(text: str, root: Node) -> tuple[str, Node]:
+    """A text and its tree, in which an assignment ends where a redirection behind it does: ``N=$(f) 2>/dev/null``.
+
+    The grammar takes the next command, be it in another line or behind a ``;``, for what the assignment is made for.
+    Blanks stand for such a redirection, which sets nothing.
+    """
+    if _REDIRECTED.search(text) is None:
+        return text, root
+    changed = bytearray(text.encode("utf-8", "surrogatepass"))
+    found = [span for node in walk(root) if node.type == "command" for span in _redirections_before(node, changed)]
+    if not found:
+        return text, root
+    for start, end in found:
+        changed[start:end] = b" " * (end - start)
+    text = changed.decode("utf-8", "surrogatepass")
+    return text, parsed(text)
+
+
+_REDIRECTED = re.compile(r"(?m)^[ \t]*(?:[\w.]+ +)?\w+\+?=[^\n]*[ \t)\"'][0-9]*[<>]")
+_BETWEEN = re.compile(rb"\s*[;\n&|]")
+
+
+def _redirections_before(command: Node, text: bytearray) -> Iterator[tuple[int, int]]:
+    """The redirections between the assignments of a command and its name, where that is of another one."""
+    children = command.children
+    assigned = [child.type == "variable_assignment" for child in children]
+    at = next((at for at, is_so in enumerate(assigned) if not is_so), len(children))
+    behind = next((i for i, child in enumerate(children) if i >= at and child.type != "file_redirect"), len(children))
+    if 0 < at < behind < len(children) and _BETWEEN.match(text, children[behind - 1].end_byte) is not None:
+        yield from ((child.start_byte, child.end_byte) for child in children[at:behind])
+
+
 def _ending_before_backslashes(text: str, root: Node) -> tuple[str, Node]:
     """A text and its tree, in which a command ends before a line that begins with ``\\docker``.
 
@@ -206,7 +238,7 @@ class Tree:
         """
         if ">&-" in text or "<&-" in text:  # the grammar ends a command behind one that is closed
             text = _CLOSED.sub(r"\1&1", text)
-        text, root = _ending_tests(text)
+        text, root = _without_redirections_of_assignments(*_ending_tests(text))
         if "\n\\" in text:
             text, root = _ending_before_backslashes(text, root)
         self._note(root)

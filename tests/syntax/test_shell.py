@@ -34,6 +34,9 @@ from tests.table import table
         ("sudo bash -c \"nohup bash -c 'docker run a' &\"", "a"),
         ("args=(docker run)\nargs+=(a)\n\"${args[@]}\"\n", "a"),
         ("D=docker; $D run a; ${D} run b\n", "ab"),
+        # A redirection behind an assignment ends it.
+        ("A=$(x) 2>/dev/null\ndocker run a\nB=1 >log 2>&1; docker run b\nC=1 D=2 >log && docker run c\n", "abc"),
+        ("A=1 >log &\ndocker run a\nB=1 2>&1 | docker run b\nC=1 2>log || docker run c\n", "abc"),
         # What is to be filled in ends no command.
         ("data=<path_to_data>\nexport out=<the output>  # here\n\ndocker run a\n", "a"),
         ("data=<path/to>\ndocker run a <in >out\ncat <in >out\ndocker run b\n", "ab"),
