@@ -14,7 +14,7 @@ _BEFORE = frozenset({"before_script", "before_install", "install"})
 """Keys of scripts that run before others in the same shell."""
 _TOLD = ("GITHUB_ENV", "BASH_ENV", "task.setvariable", "dotenv", "buildkite-agent env set")
 """By these a step hands variables to those after it."""
-_ECHO = re.compile(r"[^\w\n]*(?:run:\s*)?echo\s+[\"']?([A-Za-z_]\w*)=[^\\\n]*")
+_ECHO = re.compile(r"[^\w\n#]*(?:run:\s*)?echo\s+[\"']?([A-Za-z_]\w*)=[^\\\n]*")
 _FILE = r"\s*[\"']?\$(?:GITHUB_ENV|\{GITHUB_ENV\})[\"']?\s*"
 _TO_FILE = re.compile(_FILE)
 _LITERAL = re.compile(rf"\s*echo\s+([\"']?)([A-Za-z_]\w*)=([\w./:@+,-]*)\1\s*>>{_FILE}")
