@@ -395,7 +395,7 @@ class Launch(NamedTuple):
     kind: Kind
     name: str | None
     span: Span
-    """Where it starts: the command's first word, the service's key in the file that asks for its GPU."""
+    """Where it starts in the first file that writes it: the service's key, the command's first word."""
     home: Span
     """Where what it lacks is to be reported: next to what requests the GPU."""
     words: Words

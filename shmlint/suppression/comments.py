@@ -88,8 +88,7 @@ def _covers(comment: Suppression, finding: Finding) -> bool:
     """Whether a comment speaks of a place of the finding."""
     path = comment.span.path
     if comment.whole_file:  # one that a text only shows is written for another file
-        others = finding.launch.also_at if finding.launch is not None else ()
-        return comment.certain and any(span.path == path for span in (finding.span, *others))
+        return comment.certain and any(span.path == path for span in _spans(finding, evidence=False))
     spans = _spans(finding, evidence=comment.names is not None)
     return any(span.path == path and comment.first <= span.line <= comment.last for span in spans)
 

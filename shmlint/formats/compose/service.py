@@ -14,7 +14,7 @@ from shmlint.formats.compose.files import read_env_file
 from shmlint.formats.compose.gpus import device_paths, read_gpu
 from shmlint.formats.compose.mounts import read_binds, read_mounts
 from shmlint.formats.compose.places import placed_mappings
-from shmlint.formats.compose.project import Body, Project, Service
+from shmlint.formats.compose.project import Project, Service
 from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.formats.compose.tree import Branch, Leaf, Tree, items_of
 from shmlint.formats.compose.values import (
@@ -86,7 +86,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
     base_images, entrypoint, command = _what_runs(tree, builds, unsure, project, workspace)
     rewriter = make_rewriter(service, gpu_span)
     home = rewriter.home
-    span, *also_at = _places(service, home, gpu_span)
+    span, *also_at = _places(service)
     return Launch(
         kind="compose-service",
         name=service.name,
@@ -126,11 +126,11 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
     )
 
 
-def _places(service: Service, home: Body, gpu: Span | None) -> Iterator[Span]:
-    """The keys of a service in its files: first in its ``home``, if that asks for a GPU, or else in the first."""
-    first = home if gpu is not None and home.own else service.bodies[0]
+def _places(service: Service) -> Iterator[Span]:
+    """The keys of a service in its files, the first file first."""
+    first, *others = service.bodies
     yield first.layer.span(first.key)
-    yield from (body.layer.span(body.key) for body in service.bodies if body.own and body is not first)
+    yield from (body.layer.span(body.key) for body in others if body.own)
 
 
 def _size(tree: Branch, project: Project, workspace: Workspace) -> Value[Size] | None:
