@@ -1312,7 +1312,8 @@ def _test_of(pattern: ast.pattern, subject: ast.expr) -> ast.expr | bool | None:
     values = [one.value for one in patterns if isinstance(one, ast.MatchValue)]
     if len(values) == len(patterns):
         tests: list[ast.expr] = [ast.Compare(subject, [ast.Eq()], [value]) for value in values]
-        return ast.copy_location(ast.BoolOp(ast.Or(), tests) if len(tests) > 1 else tests[0], pattern)
+        test = ast.BoolOp(ast.Or(), tests) if len(tests) > 1 else tests[0]
+        return ast.fix_missing_locations(ast.copy_location(test, pattern))
     return True if isinstance(pattern, ast.MatchAs) and pattern.pattern is None else None
 
 
