@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from shmlint.files.cache import Key
@@ -53,6 +54,15 @@ def read_env_file(path: str, workspace: Workspace, before: Variables) -> dict[st
     found: dict[str, str | None] = {}
     _read_env_file(path, workspace, before, found, [])
     return found
+
+
+def is_literal(path: str, workspace: Workspace) -> bool:
+    """Whether an env file says its values as they are, whatever its format and what else is set where it is read."""
+    try:
+        text = workspace.source(path).text
+    except Unreadable:
+        return False
+    return re.search(r"[$'\"\\#]", text) is None
 
 
 def _read_env_file(

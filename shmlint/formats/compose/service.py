@@ -10,7 +10,7 @@ from shmlint.docker.images import DOCKERFILES
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.examples import contradicted
-from shmlint.formats.compose.files import read_env_file
+from shmlint.formats.compose.files import is_literal, read_env_file
 from shmlint.formats.compose.gpus import device_paths, read_gpu
 from shmlint.formats.compose.mounts import read_binds, read_mounts
 from shmlint.formats.compose.places import placed_mappings
@@ -177,6 +177,10 @@ def _names(service: Service, project: Project) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in given if name))
 
 
+_VISIBLE = ("NVIDIA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES")
+"""Which GPUs a runtime is to hand in."""
+
+
 def _in_env_files(tree: Branch, workspace: Workspace) -> tuple[dict[str, Value[str]], bool]:
     """What each ``env_file`` sets, and whether one is not here, which may set any variable."""
     found: dict[str, Value[str]] = {}
@@ -186,8 +190,10 @@ def _in_env_files(tree: Branch, workspace: Workspace) -> tuple[dict[str, Value[s
         if not workspace.inside(path, leaf.span.path) or not workspace.exists(path):
             unread = True
             continue
+        literal = is_literal(path, workspace)
         for name, text in read_env_file(path, workspace, leaf.layer.variables).items():
-            value = Unknown("variable", f"{name} is passed on from the host") if text is None else text
+            known = text is not None and (literal or name in _VISIBLE)
+            value = text if known and text is not None else Unknown("variable", f"{name} is set in an env file")
             found[name] = Value(value, leaf.span, "", private=True)
     return found, unread
 
