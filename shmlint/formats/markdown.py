@@ -149,7 +149,9 @@ def _read_block(block: Block, part: Part | None, source: Source, workspace: Work
         return Reading(launches, not_read=tuple(_not_read(block, source)))
     reading = read_part(part, os.path.dirname(source.path))
     untold = tuple(_taken_for_output(block, part.text, source))
-    reading = reading._replace(not_read=(*reading.not_read, *untold))
+    # A code span in a sentence, such as `docker run -it`, names a part of a command that stands elsewhere.
+    told = (place for place in reading.not_read if not (block.inline and place.kind == "syntax"))
+    reading = reading._replace(not_read=(*told, *untold))
     found = map(_with_ellipses, reading.launches)
     return reading._replace(launches=(*found, *_written_services(part.text, workspace)))
 

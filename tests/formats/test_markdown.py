@@ -282,6 +282,15 @@ def test_options_of_an_earlier_block_are_no_image(tmp_path: Path, block: str) ->
     assert launch.undecided is not None
 
 
+def test_a_code_span_without_an_image_names_a_command(tmp_path: Path) -> None:
+    text = f"- `docker run -it` starts one, `docker run --gpus all` one with GPUs\n\nor `docker run --gpus all {IMAGE}`\n"
+    reading = run(tmp_path, {"README.md": text}).reading
+    assert [launch.span.line for launch in reading.launches] == [3]
+    assert not reading.not_read
+    block = run(tmp_path, {"README.md": "```sh\ndocker run --gpus all\n```\n"}).reading
+    assert [place.span.line for place in block.not_read] == [2]
+
+
 def test_mdx(tmp_path: Path) -> None:
     text = (
         "import Tabs from 'x'\n\n<Tabs>\n  <Tab title=\"a\">\n    ```bash\n    ls\n\n"
