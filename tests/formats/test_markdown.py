@@ -283,7 +283,7 @@ def test_options_of_an_earlier_block_are_no_image(tmp_path: Path, block: str) ->
 
 
 def test_a_code_span_without_an_image_names_a_command(tmp_path: Path) -> None:
-    text = f"- `docker run -it` starts one, `docker run --gpus all` one with GPUs\n\nor `docker run --gpus all {IMAGE}`\n"
+    text = f"- `docker run -it` starts one, `docker run --gpus all` has GPUs\n\nor `docker run --gpus all {IMAGE}`\n"
     reading = run(tmp_path, {"README.md": text}).reading
     assert [launch.span.line for launch in reading.launches] == [3]
     assert not reading.not_read
