@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -640,18 +640,22 @@ def _used(value: Value[str]) -> str | None:
 def _values_given(before: Sequence[str], span: Span | None) -> dict[str, Value[str]]:
     """The variables that the words in front of a command give it: ``GPUS=1 ./train.sh``, ``env GPUS=1 …``."""
     found: dict[str, Value[str]] = {}
-    for word in before if span is not None else ():
-        name, equals, text = word.partition("=")
-        if equals and name.isidentifier() and span is not None:
-            unknown = "$" in text or "`" in text
+    for name, text in _assignments(before):
+        unknown = "$" in text or "`" in text
+        if span is not None:
             found[name] = Value(Unknown("variable", f"{name} is set in its command") if unknown else text, span, text)
     return found
 
 
+def _assignments(words: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The names and values of ``NAME=value`` among words."""
+    pairs = (word.partition("=") for word in words)
+    return ((name, text) for name, equals, text in pairs if equals and name.isidentifier())
+
+
 def _given_by(words: Sequence[str], command: Sequence[str]) -> set[str]:
     """The variables that a line gives its command, ``env WORKERS=8 python``; all, where it exports them: ``set -a``."""
-    before = words[: len(words) - len(command)]
-    names = {name for name, equals, _ in (word.partition("=") for word in before) if equals and name.isidentifier()}
+    names = {name for name, _ in _assignments(words[: len(words) - len(command)])}
     exports_all = "set" in words[:1] and ("-a" in words[1:2] or "allexport" in words[1:])
     return names | ({""} if exports_all else set())
 
