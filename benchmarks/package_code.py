@@ -13,7 +13,7 @@ import sys
 import warnings
 
 from shmlint.syntax.python import dotted
-from shmlint.workloads.libraries import COLLECTIVE, NOT_FOLLOWED, ROWS
+from shmlint.workloads.packages.libraries import COLLECTIVE, NOT_FOLLOWED, ROWS
 
 FRAMEWORKS = frozenset(
     {"torch", "torchvision", "torchaudio", "tensorflow", "keras", "jax", "jaxlib", "flax", "triton", "transformers"}

@@ -1,8 +1,8 @@
 """Which Python packages use no shared memory: read from what an index of packages, or a repository, offers to install.
 
-    python benchmarks/packages.py --index https://…/pypi --output shmlint/workloads/packages.txt NAME…
-    python benchmarks/packages.py --index https://…/pypi --output shmlint/workloads/packages.txt --names FILE
-    python benchmarks/packages.py --clones 'DIR/{owner}/{name}' --output shmlint/workloads/packages.txt OWNER/NAME…
+    python benchmarks/packages.py --index https://…/pypi --output …/packages.txt NAME…
+    python benchmarks/packages.py --index https://…/pypi --output …/packages.txt --names FILE
+    python benchmarks/packages.py --clones 'DIR/{owner}/{name}' --output …/packages.txt OWNER/NAME…
 
 The newest release of each package is downloaded and read, never installed or run. Of a repository (``OWNER/NAME`` or
 ``OWNER/NAME@REVISION``) it is what a clone of it holds, with the sources that are compiled for it. A package is written
@@ -39,7 +39,7 @@ from urllib.parse import urljoin
 
 from package_code import FRAMEWORKS, NATIVE_CODE, imported, parsed, uses
 
-from shmlint.workloads.libraries import harmless
+from shmlint.workloads.packages.libraries import harmless
 
 _LARGEST = 40 * 2**20
 """Bytes of a release that is read."""

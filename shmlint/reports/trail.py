@@ -18,9 +18,9 @@ from shmlint.reports.text import BASES
 from shmlint.rules.advice import advised
 from shmlint.rules.wording import why
 from shmlint.run import Run
-from shmlint.workloads.builds import is_name
 from shmlint.workloads.commands import SHELLS, is_python, unwrapped
 from shmlint.workloads.knowledge import image_names
+from shmlint.workloads.running.builds import is_name
 
 _MARGIN = 11
 

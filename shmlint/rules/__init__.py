@@ -139,7 +139,7 @@ class Context:
 
         if launch.kind != "compose-service":
             return read(launch)
-        from shmlint.workloads.other_commands import with_other_commands
+        from shmlint.workloads.running.other_commands import with_other_commands
 
         return with_other_commands(launch, read(launch), self._files(launch, repository), read)
 
@@ -150,7 +150,7 @@ class Context:
         """The program of a launch, without its documentation and Python code; resolved once."""
         known = self._programs.get(id(launch))
         if known is None:
-            from shmlint.workloads.resolve import resolve
+            from shmlint.workloads.running.resolve import resolve
 
             files = self._files(launch, repository)
             known = self._programs[id(launch)] = launch, resolve(launch, files, repository.builds)

@@ -31,8 +31,8 @@ from shmlint.workloads.commands import (
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Program, Ran, named
-from shmlint.workloads.resolve import passed_on
-from shmlint.workloads.visible import gpu_count
+from shmlint.workloads.running.resolve import passed_on
+from shmlint.workloads.running.visible import gpu_count
 
 if TYPE_CHECKING:
     from shmlint.workloads.told import Told
@@ -238,7 +238,7 @@ def _ray_serve(case: Case) -> Need | None:
     serves = [ran for ran in case.program.commands if ran.words[:2] in (("serve", "run"), ("serve", "start"))]
     if not serves or "ray" not in case.packages:
         return None
-    from shmlint.workloads.libraries import RAY_SOURCE
+    from shmlint.workloads.packages.libraries import RAY_SOURCE
 
     why = "Ray Serve starts Ray, which keeps its object store in shared memory"
     told = (Evidence("starts Ray Serve", serves[0].span, RAY_SOURCE), case.packages["ray"])
@@ -275,7 +275,7 @@ def _cloned(case: Case) -> Need | None:
     """A known program that the repository does not have, as the build of the image fetches it."""
     if case.program.kind != "program" or case.program.entries or not case.program.stops or case.findings.need:
         return None
-    from shmlint.workloads.cloned import cloned
+    from shmlint.workloads.running.cloned import cloned
 
     return cloned(case.program)
 

@@ -34,7 +34,7 @@ from shmlint.workloads.commands import (
 from shmlint.workloads.knowledge import Workload, builtin, entry_called, match_command, recognise
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Ran
-from shmlint.workloads.visible import Count, gpu_count, may_see_more
+from shmlint.workloads.running.visible import Count, gpu_count, may_see_more
 
 NCCL_SOURCE = (
     "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory"

@@ -27,13 +27,13 @@ from shmlint.workloads.mechanisms import (
     share_term,
 )
 from shmlint.workloads.program import Entry, Findings, Program, Ran, named
-from shmlint.workloads.python_program import read_program
-from shmlint.workloads.python_reading import Call, Reading
-from shmlint.workloads.values import POSITIVE, UNKNOWN, Found
-from shmlint.workloads.visible import as_set_by_code, gpu_count
+from shmlint.workloads.python.program import read_program
+from shmlint.workloads.python.reading import Call, Reading
+from shmlint.workloads.python.values import POSITIVE, UNKNOWN, Found
+from shmlint.workloads.running.visible import as_set_by_code, gpu_count
 
 if TYPE_CHECKING:
-    from shmlint.workloads.follow import Follower
+    from shmlint.workloads.running.follow import Follower
 
 _Counted = list[tuple[Mechanism, bool]]
 """Mechanisms, each with whether it is sure."""
@@ -176,7 +176,7 @@ def _started(
     words: Sequence[str], span: Span, launch: Launch, program: Program, variables: frozenset[str], *, certain: bool
 ) -> Follower:
     """What a program starts with a command."""
-    from shmlint.workloads.follow import follow
+    from shmlint.workloads.running.follow import follow
 
     def settled(command: tuple[str, ...]) -> bool:
         known = by_knowledge(launch, (), [Ran(command, span, "program")])

@@ -12,11 +12,11 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import Known, by_knowledge
 from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
-from shmlint.workloads.packages import TORCH, packages
+from shmlint.workloads.packages.installed import TORCH, packages
 from shmlint.workloads.program import Findings, Program, Ran
 from shmlint.workloads.repository import Repository
-from shmlint.workloads.resolve import passed_on, resolve
-from shmlint.workloads.visible import as_seen
+from shmlint.workloads.running.resolve import passed_on, resolve
+from shmlint.workloads.running.visible import as_seen
 
 _MOST_DOCUMENTED = 20
 """Commands of a page that are looked at one by one."""

@@ -16,13 +16,21 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_text import holds_one
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, runs_binary, unwrapped
-from shmlint.workloads.entered import ENGINES, behind_exec, follow_inside, in_service, inside, is_detached, typed
-from shmlint.workloads.follow import Follower, assigned
 from shmlint.workloads.launchers import LAUNCHERS
-from shmlint.workloads.packages import installed_command
+from shmlint.workloads.packages.installed import installed_command
 from shmlint.workloads.program import Program, gives_notebook
 from shmlint.workloads.repository import Repository
-from shmlint.workloads.resolve import passed_on
+from shmlint.workloads.running.entered import (
+    ENGINES,
+    behind_exec,
+    follow_inside,
+    in_service,
+    inside,
+    is_detached,
+    typed,
+)
+from shmlint.workloads.running.follow import Follower, assigned
+from shmlint.workloads.running.resolve import passed_on
 from shmlint.workloads.told import heading, headings, is_to_be_used
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source
-from shmlint.workloads.builds import is_system
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, shell_argument, unwrapped
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.libraries import harmless, read_distributions
-from shmlint.workloads.requirements import UNKNOWN, all_of, all_of_project, normalised
+from shmlint.workloads.packages.libraries import harmless, read_distributions
+from shmlint.workloads.packages.requirements import UNKNOWN, all_of, all_of_project, normalised
+from shmlint.workloads.running.builds import is_system
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage

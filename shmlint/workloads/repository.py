@@ -15,10 +15,10 @@ from shmlint.model.source import Source, Span
 
 if TYPE_CHECKING:
     from shmlint.formats.markdown import ShellBlock
-    from shmlint.workloads.assignments import Assignments
     from shmlint.workloads.given import Given
-    from shmlint.workloads.loaded import Loaded
-    from shmlint.workloads.python_reading import Reading
+    from shmlint.workloads.python.assignments import Assignments
+    from shmlint.workloads.python.loaded import Loaded
+    from shmlint.workloads.python.reading import Reading
 
 MOST_FILES = 200
 MOST_BYTES = 2 * 1024 * 1024

@@ -15,16 +15,16 @@ from shmlint.docker.sizes import soft_limit
 from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
-from shmlint.workloads.builds import bare_name, is_bare, is_published_here
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
 from shmlint.workloads.commands import SHELLS, names_training, read_ranks, runs_binary
 from shmlint.workloads.knowledge import builtin, entry_of, match_command, recognise
 from shmlint.workloads.program import Entry, Findings, Program, Ran, gives_notebook, starts_notebook
 from shmlint.workloads.repository import Repository
-from shmlint.workloads.visible import gpu_count
+from shmlint.workloads.running.builds import bare_name, is_bare, is_published_here
+from shmlint.workloads.running.visible import gpu_count
 
 if TYPE_CHECKING:
-    from shmlint.workloads.own_code import OwnCode
+    from shmlint.workloads.python.own_code import OwnCode
 
 NVIDIA_STACK = 64 * 1024 * 1024
 """Bytes; the stack limit that NVIDIA gives training containers together with ``memlock=-1`` and ``--shm-size``."""
@@ -174,19 +174,19 @@ def _loads_nothing(found: Findings) -> bool:
 
 
 def _takes_steps(entries: Sequence[Entry], case: Case) -> bool:
-    from shmlint.workloads.own_code import takes_steps
+    from shmlint.workloads.python.own_code import takes_steps
 
     return all(takes_steps(entry.path, case.program.files.repository) for entry in entries)
 
 
 def _uses_jax(entries: Sequence[Entry], case: Case) -> bool:
-    from shmlint.workloads.own_code import uses_jax
+    from shmlint.workloads.python.own_code import uses_jax
 
     return case.torch is None and all(uses_jax(entry.path, case.program.files.repository) for entry in entries)
 
 
 def _has_steps(entries: Sequence[Entry], case: Case) -> bool:
-    from shmlint.workloads.own_code import has_steps
+    from shmlint.workloads.python.own_code import has_steps
 
     return all(has_steps(os.path.dirname(entry.path), case.program.files.repository) for entry in entries)
 
@@ -202,7 +202,7 @@ def _lacks_code(trained: Sequence[Ran], case: Case) -> bool:
         return False
     if not all(_is_held(ran, repository) or _is_of_another(ran) for ran in trained):
         return False
-    from shmlint.workloads.own_code import names_framework, uses_tensorflow
+    from shmlint.workloads.python.own_code import names_framework, uses_tensorflow
 
     spans = {ran.span for ran in trained}
     own = [entry.path for entry in case.program.documented if entry.span in spans]
@@ -237,7 +237,7 @@ def _is_held(ran: Ran, repository: Repository) -> bool:
 
 def _loads_alone(case: Case) -> bool:
     """Whether all code that the container sees of the repository trains in one process and without workers."""
-    from shmlint.workloads.own_code import own_code
+    from shmlint.workloads.python.own_code import own_code
 
     return own_code(case.program.files).quiet
 
@@ -342,7 +342,7 @@ def needs_none(case: Case) -> Need | None:
     enough = not case.program.guessed and not starts_notebook(case.program) and not asked_for(case)
     if not enough and case.torch is None:
         return None
-    from shmlint.workloads.own_code import own_code
+    from shmlint.workloads.python.own_code import own_code
 
     # Where a page runs the repository's programs in it, the container has its code, however it gets it.
     said = own_code(case.program.files, every=any(entry.certain for entry in case.program.documented))
@@ -375,7 +375,7 @@ def _perhaps_seen(case: Case) -> OwnCode:
     A directory of the host may be the repository as well: then what a build copies besides is not all.
     """
     from shmlint.workloads.environment import sees_more
-    from shmlint.workloads.own_code import all_code, own_code
+    from shmlint.workloads.python.own_code import all_code, own_code
 
     files = case.program.files
     every = own_code(files, every=True)
@@ -399,7 +399,7 @@ def _shows_no_sign(case: Case) -> bool:
     trained = [ran for ran in program.documented_commands if names_training(ran.words)]
     if not all(_is_held(ran, program.files.repository) for ran in trained):
         return False
-    from shmlint.workloads.signs import shows_no_sign
+    from shmlint.workloads.python.signs import shows_no_sign
 
     return shows_no_sign(program.files)
 
@@ -429,7 +429,7 @@ def _only_asks(case: Case) -> bool:
         return False
     if any(names_training(ran.words) for ran in program.documented_commands):
         return False
-    from shmlint.workloads.own_code import names_trainer, own_code
+    from shmlint.workloads.python.own_code import names_trainer, own_code
 
     return own_code(program.files, every=True).asks and not names_trainer(program.files)
 
@@ -485,7 +485,7 @@ def _is_shown_in_use(case: Case) -> bool:
     commands = [*(ran.words for ran in program.documented_commands), *((ran.span.path,) for ran in shown if ran.span)]
     if not all(stop.package for stop in found.stops) or any(map(names_training, commands)):
         return False
-    from shmlint.workloads.own_code import names_trainer, uses_model
+    from shmlint.workloads.python.own_code import names_trainer, uses_model
 
     repository = program.files.repository
     if found.stops and not all(uses_model(entry.path, repository) for entry in program.documented):
@@ -524,7 +524,7 @@ def _for_own_code(case: Case) -> Need | None:
     """A dev container for code that loads with workers: it is made for this code, whatever is known of its packages."""
     if case.launch.kind != "devcontainer":
         return None
-    from shmlint.workloads.own_code import loads_with_workers
+    from shmlint.workloads.python.own_code import loads_with_workers
 
     place = loads_with_workers(case.program.files)
     why = "it is for this repository's code, whose loaders have workers, which use shared memory"
@@ -535,8 +535,8 @@ def _for_ray(case: Case) -> Need | None:
     """A shell in an environment with Ray, for code of the repository that starts it."""
     if "ray" not in case.packages:
         return None
-    from shmlint.workloads.libraries import RAY_SOURCE
-    from shmlint.workloads.own_code import starts_ray
+    from shmlint.workloads.packages.libraries import RAY_SOURCE
+    from shmlint.workloads.python.own_code import starts_ray
 
     place = starts_ray(case.program.files)
     if place is None:
@@ -566,8 +566,8 @@ def _in_plain_environment(case: Case) -> Need | None:
         return None
     from shmlint.workloads.documentation import fetches_inside
     from shmlint.workloads.environment import is_plain, sees_more
-    from shmlint.workloads.native import is_quiet
-    from shmlint.workloads.own_code import own_code
+    from shmlint.workloads.python.own_code import own_code
+    from shmlint.workloads.running.native import is_quiet
 
     repository = program.files.repository
     if sees_more(launch, program.files) or not is_quiet(repository):
@@ -585,8 +585,8 @@ def _in_unknown_image(case: Case) -> Need | None:
     if case.launch.kind != "devcontainer" or program.guessed or program.namesake:
         return None
     from shmlint.workloads.environment import is_plain, is_plain_image
-    from shmlint.workloads.native import is_quiet
-    from shmlint.workloads.own_code import own_code
+    from shmlint.workloads.python.own_code import own_code
+    from shmlint.workloads.running.native import is_quiet
 
     own = [image.known] if image is not None and image.known and program.image is None else []
     bases = [name for name, _ in program.image.base_images] if program.image is not None else own
@@ -615,7 +615,7 @@ def _is_published(case: Case) -> bool:
     Without code, or where packages are to be installed by hand, it is not known what it is for.
     """
     from shmlint.workloads.environment import is_plain_image
-    from shmlint.workloads.native import has_sources
+    from shmlint.workloads.running.native import has_sources
 
     program, image = case.program, case.launch.image
     if _adds_nothing(program) and not program.namesake and not program.guessed:
@@ -735,7 +735,7 @@ def limits(case: Case) -> Need | None:
 
 def _is_quiet(case: Case) -> bool:
     """Whether all code of the repository trains, or uses models, in one process and without workers."""
-    from shmlint.workloads.own_code import own_code
+    from shmlint.workloads.python.own_code import own_code
 
     said = own_code(case.program.files, every=True)
     return said.quiet or said.asks

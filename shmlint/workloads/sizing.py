@@ -15,7 +15,7 @@ from shmlint.workloads.case import examine
 from shmlint.workloads.commands import is_mpi_only, mpi_processes
 from shmlint.workloads.knowledge import Workload, entry_of, image_names
 from shmlint.workloads.mechanisms import Term
-from shmlint.workloads.visible import Count
+from shmlint.workloads.running.visible import Count
 
 _GIB = 2**30
 _STEP = 64 * 2**20

@@ -18,13 +18,13 @@ from shmlint.model.finding import Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
-from shmlint.workloads.builds import SPEAKS, builds_in, directories, image_names
 from shmlint.workloads.commands import flatten, kind_of, names_training, simple_commands
 from shmlint.workloads.filesystem import dockerfile_of
 from shmlint.workloads.given import Given, Same
 from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository, Texts
-from shmlint.workloads.visible import gpu_count
+from shmlint.workloads.running.builds import SPEAKS, builds_in, directories, image_names
+from shmlint.workloads.running.visible import gpu_count
 
 _MOST_LOOKED_AT = 20
 """Files near that of the launch in which the same container is looked for."""

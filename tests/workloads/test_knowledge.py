@@ -14,9 +14,9 @@ import pytest
 
 from shmlint.docker.sizes import parse_compose
 from shmlint.files import installed
-from shmlint.workloads import libraries
 from shmlint.workloads.commands import flatten, kind_of, simple_commands
 from shmlint.workloads.knowledge import builtin, recognise
+from shmlint.workloads.packages import libraries
 from tests.project import findings, fixed, run
 from tests.table import table
 

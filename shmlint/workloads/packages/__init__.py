@@ -1,0 +1,1 @@
+"""Packages of Python: which are installed, and what they put into /dev/shm."""

@@ -1,0 +1,1 @@
+"""Python programs of the repository: read by their syntax trees, never run."""

@@ -1,0 +1,58 @@
+"""What was found out about a Python program of the repository."""
+
+from __future__ import annotations
+
+from shmlint.model.need import Step
+from shmlint.model.record import NamedTuple
+from shmlint.model.source import Span
+from shmlint.workloads.packages.libraries import Row
+from shmlint.workloads.python.values import Found
+
+
+class Call(NamedTuple):
+    """A call that fills /dev/shm, in code that can be reached; ``certain`` where no unknown branch decides."""
+
+    row: Row
+    processes: Found
+    batch: Found
+    prefetch: Found
+    span: Span
+    certain: bool
+    repeated: bool = False
+    """Whether it is in a loop, or in a function that is called more than once."""
+    kept: int = 0
+    """Items of all ranks that stay besides the batches of workers: those that are put together to a batch."""
+    resized: Span | None = None
+    """Where its dataset gives an image the size that its row has for an item."""
+
+
+class Reading(NamedTuple):
+    """What a Python program does."""
+
+    calls: tuple[Call, ...]
+    collective: Span | None
+    """Where ranks are joined."""
+    items: tuple[tuple[tuple[int, ...], Span], ...]
+    """The shapes of items that transforms and datasets tell."""
+    environment: tuple[tuple[str, str, Span], ...]
+    stops: tuple[Step, ...]
+    """Why it was not read completely."""
+    commands: tuple[tuple[tuple[str, ...], Span, bool], ...]
+    """Programs that it starts, and whether it surely does."""
+    variables: frozenset[str] = frozenset()
+    """The variables of the environment that it changes, which these may find; the empty name stands for all."""
+    sockets: bool = False
+    """Whether its ranks are joined by Gloo, which talks over TCP."""
+    may_join: bool = True
+    """Whether its modules import or name what joins ranks, wherever that may be used."""
+    may_load: bool = False
+    """Whether its modules import what loads data with workers, wherever that may be used."""
+    several: bool = False
+    """Whether an item may have more images than are written down."""
+    pictures: int = 2
+    """How often an item may have what is as large as an image. Once where all datasets are torchvision's, and their
+    items an image and the number of its class."""
+    tokens: int = 0
+    """The most tokens of an item, where it works with texts alone; 0 where that is not known."""
+    full: bool = False
+    """Whether a bound was reached before it was read to its end."""
