@@ -146,7 +146,7 @@ _LEAST = 1024 * 1024
 
 def _is_sure(call: Call, reading: Reading, entry: Entry, room: int) -> bool:
     """Whether a call surely runs, and with what it was counted with."""
-    counted = call.processes.certain or _exceeds(call, reading.items, room)
+    counted = call.processes.certain or _exceeds(call, _items_of(call, reading), room)
     known = call.row.use != "dataloader" or "." in call.row.call  # else it only has the name of PyTorch's
     return known and call.certain and counted and entry.certain and not entry.guessed
 
@@ -380,12 +380,13 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
         return None
     evidence = [Evidence(_workers_text(count), workers.spans[0] if workers.spans else span)]
     evidence += [Evidence("the number of workers", place) for place in workers.spans[1:2]]
-    shape, place = _largest(reading.items) if reading.items and not call.row.least else (fixed, None)
+    items = _items_of(call, reading)
+    shape, place = _largest(items) if items and not call.row.least else (fixed, None)
     size = batch.number or (1 if shape else None)  # a batch holds at least one item
     ahead = call.prefetch.number or 2
     if not shape and count and batch.number:
-        items = ranks * batches_at_once(count, ahead) * batch.number
-        if 0 < items * reading.tokens * _TOKEN_PARTS * _TOKEN <= room:
+        texts = ranks * batches_at_once(count, ahead) * batch.number
+        if 0 < texts * reading.tokens * _TOKEN_PARTS * _TOKEN <= room:
             return "small"
     if not shape or size is None or size < 1:
         return Mechanism("dataloader", None, "estimated", _workers_text(count), tuple(evidence), DATALOADER_SOURCE)
@@ -416,6 +417,11 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
         because += f", and {human(kept)} of a batch of {call.kept} images"
     basis: Basis = "computed" if count is not None and batch.certain else "estimated"
     return Mechanism("dataloader", total, basis, because, tuple(evidence), DATALOADER_SOURCE)
+
+
+def _items_of(call: Call, reading: Reading) -> Items:
+    """The shapes that the items of a call may have."""
+    return () if call.holds else reading.items
 
 
 def _exceeds(call: Call, items: Items, room: int) -> bool:

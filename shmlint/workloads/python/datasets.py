@@ -83,6 +83,34 @@ def _with_created_items(
     return found
 
 
+def gives_what_it_holds(site: Site, evaluator: Evaluator) -> bool:
+    """Whether the dataset of a loader only picks its items out of a list: names of files, say.
+
+    A size that images get elsewhere in the program is not that of its items.
+    """
+    owned = _dataset(site, evaluator)
+    if owned is None or any(_resizes(node) or _is_sizing(node) for node in ast.walk(owned[0])):
+        return False
+    methods = list(methods_of(owned[0], ("__getitem__",), ast.walk))
+    own = {method.name for method in methods}
+    calls = [node for method in methods for node in ast.walk(method) if isinstance(node, ast.Call)]
+    return bool(methods) and all(_picks(dotted(call.func), own) for call in calls)
+
+
+def _is_sizing(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in IMAGE_SIZE_CALLS
+
+
+def _picks(name: str, own: Collection[str]) -> bool:
+    """Whether a call makes nothing larger than a text or a number."""
+    return name in _PICKS or name.startswith("os.path.") or name.removeprefix("self.") in own
+
+
+_PICKS = frozenset(
+    {"int", "float", "str", "len", "isinstance", "print", "min", "max", "random.choice", "random.randint"}
+)
+
+
 def _may_shrink(site: Site) -> bool:
     """Whether a call may make an image smaller, or make something that does: a transform after the dataset's own."""
     return re.search(_CUTS, site.name) is not None or site.name.rpartition(".")[2] in IMAGE_SIZE_CALLS

@@ -41,7 +41,7 @@ from shmlint.workloads.packages.libraries import (
 from shmlint.workloads.program import Entry
 from shmlint.workloads.python.configurations.detectron import counted, is_counted, sized
 from shmlint.workloads.python.configurations.runners import loaders_of
-from shmlint.workloads.python.datasets import with_own_items
+from shmlint.workloads.python.datasets import gives_what_it_holds, with_own_items
 from shmlint.workloads.python.declarations import SETTINGS_CLASSES
 from shmlint.workloads.python.evaluated import imported_by
 from shmlint.workloads.python.evaluator import Evaluator
@@ -130,6 +130,7 @@ def _result(walker: Walker) -> Reading:
                 items.append((shape, site.span))
     loaded = [module for module in walker.modules.loaded.values() if module is not None]
     calls = calls if items else with_own_items(calls, loaders, sites.values(), loaded, walker.evaluator)
+    calls = [_of_what_is_held(call, loaders.get(at), walker.evaluator) for at, call in enumerate(calls)]
     _stop_at_tensors(sites.values(), walker)
     if not items and not IMAGE_PACKAGES.isdisjoint(package for module in loaded for package in module.packages):
         items = _items_of_options(walker)
@@ -145,6 +146,12 @@ def _result(walker: Walker) -> Reading:
         pictures=1 if items and _of_classes(sites.values(), loaded) else 2,
         tokens=_tokens(walker, loaded) if calls and not items else 0,
     )  # fmt: skip
+
+
+def _of_what_is_held(call: Call, site: Site | None, evaluator: Evaluator) -> Call:
+    """A call of a loader, marked where the size of the program's images is not that of its items."""
+    torch_own = call.row.call.startswith("torch.utils.data.") and not call.row.item
+    return call._replace(holds=True) if torch_own and site and gives_what_it_holds(site, evaluator) else call
 
 
 def _stop_at_tensors(sites: Collection[Site], walker: Walker) -> None:

@@ -24,6 +24,8 @@ class Call(NamedTuple):
     """Items of all ranks that stay besides the batches of workers: those that are put together to a batch."""
     resized: Span | None = None
     """Where its dataset gives an image the size that its row has for an item."""
+    holds: bool = False
+    """Its dataset gives out what it holds, and makes no images of it."""
 
 
 class Reading(NamedTuple):

@@ -128,3 +128,36 @@ def test_what_it_takes(tmp_path: Path, side: int, verdict: str) -> None:
     resized = f"        return cv2.resize(image, ({side}, {side})) / 255\n"
     files = {"compose.yaml": compose("python train.py"), "Dockerfile": f"FROM {PYTORCH}\nCOPY . .\n"}
     assert need(tmp_path, {**files, "train.py": f"{HEAD}{CLASS % 48}{ITEM}{resized}{LOADS}"}).verdict == verdict
+
+
+ROOMS = """
+import cv2, os, torch
+from torch.utils.data import DataLoader, Dataset
+class Rooms(Dataset):
+    def __init__(self, root):
+        self.paths = sorted(os.listdir(root))
+    def name(self, path):
+        return os.path.basename(path)
+    def __getitem__(self, at):
+        %s
+def features(path):
+    return torch.nn.Identity()(transforms.Compose([transforms.Resize((512, 512)), transforms.ToTensor()])(path))
+for paths, names in DataLoader(Rooms("data"), batch_size=64, num_workers=8):
+    features(paths[0])
+"""
+
+
+@table(
+    "body, verdict",
+    [
+        ("return self.paths[at], self.name(self.paths[at]), int(at)", "likely"),
+        ("return self.paths[at], len(self.paths)", "likely"),
+        ("return self.read(self.paths[at]), at", "needed"),
+        ("return cv2.imread(self.paths[at]), at", "needed"),
+        ("return self.transform(self.paths[at]), at", "needed"),
+    ],
+)
+def test_a_dataset_that_only_picks_makes_no_images(tmp_path: Path, body: str, verdict: str) -> None:
+    code = "from torchvision import transforms\n" + ROOMS % body
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": f"FROM {PYTORCH}\nCOPY . .\n", "train.py": code}
+    assert need(tmp_path, files).verdict == verdict
