@@ -15,7 +15,8 @@ from shmlint.model.launch import Launch
 from shmlint.model.source import Source, Span
 from shmlint.workloads.commands import SHELLS, unwrapped
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.packages.requirements import named_at, named_by, named_in_file, normalised, toml
+from shmlint.workloads.packages.declared import toml
+from shmlint.workloads.packages.requirements import named_at, named_by, named_in_file, normalised
 
 if TYPE_CHECKING:
     from shmlint.workloads.program import Program

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
-from shmlint.model.source import Span
+from shmlint.model.source import Source, Span
 from shmlint.workloads.filesystem import Files
+from shmlint.workloads.packages.declared import declared, table_of, toml
 
 UNKNOWN = "?"
 """The name of what is not known by any."""
@@ -61,38 +61,43 @@ def named_by(folder: str, files: Files, *, every: bool) -> Iterator[tuple[str, E
 
 _FOR_EXTRAS = r"(?i)(?:^|[_.-])(?:dev\w*|docs?|tests?|testing|examples?|lint|optional|extras?|bench\w*|ci)(?:[_.-])"
 """Lists of requirements that a build names where it installs them."""
-_EXTRAS = r"optional-dependenc|dependency-groups|dev-dependenc|extras_require|^\[tool\.poetry\.group\."
-_NO_EXTRAS = r"^dependencies\b|install_requires|^\[tool\.poetry\.dependencies\]"
 
 
 def named_in(path: str, files: Files, *, every: bool = True) -> Iterator[tuple[str, Evidence]]:
-    """The packages that a file of requirements names, line by line: the same words in each of its formats.
+    """The packages that a file names: a project, an environment of conda, or a list for pip.
 
     Without ``every`` they are those that come without an extra or a group.
     """
     source = files.repository.source(path)
     if source is None:
         return
-    in_dependencies, extra = not path.endswith((".toml", ".py", ".cfg")), False
-    for number in range(1, min(len(source.line_starts), 2000) + 1):
-        line = source.line_text(number).split("#")[0].strip()
-        if path.endswith((".toml", ".py", ".cfg")):
-            if re.search(r"dependenc|install_requires|extras_require", line):
-                in_dependencies = True
-            elif line.startswith("[") and "]" in line and not line.startswith(("['", '["')):
-                in_dependencies = "dependenc" in line
-            begins = re.search(_EXTRAS, line) is not None
-            extra = begins or (extra and re.search(_NO_EXTRAS, line) is None)
-        if not in_dependencies or (extra and not every):
-            continue
-        addresses = re.split(r"[\s\"',\[\]]+", line) if "git+" in line or ".whl" in line else ()
-        for named in filter(None, map(named_at, addresses)):
-            yield named, Evidence(f"needs {named}", Span(source, *source.line_span(number)))
-        for match in re.finditer(_ITEM, line):
-            yield normalised(match[1]), Evidence(f"needs {match[1]}", Span(source, *source.line_span(number)))
+    for text, span in _entries(source, every=every):
+        words = text.split()
+        named = next(filter(None, map(named_at, words)), None)
+        first = re.match(_ITEM, text)
+        if named is not None:
+            yield named, Evidence(f"needs {named}", span)
+        elif first is not None:
+            yield normalised(first[1]), Evidence(f"needs {first[1]}", span)
 
 
-_ITEM = r"""(?:^|["'\[,]|^-\s*|::)\s*-?\s*([A-Za-z][A-Za-z0-9._-]*)"""
+_ITEM = r"""\s*(?:[\w-]+::)?([A-Za-z][A-Za-z0-9._-]*)"""
+"""A requirement; conda's may begin with a channel."""
+_MOST_LINES = 2000
+
+
+_DECLARING = (".toml", ".yml", ".yaml", ".cfg", ".py")
+"""Names of files that are no lists for pip end so."""
+
+
+def _entries(source: Source, *, every: bool) -> Iterator[tuple[str, Span]]:
+    if source.path.endswith(_DECLARING):
+        for one in declared(source) or ():
+            if every or not one.extra:
+                yield one.text, one.span
+        return
+    for number in range(1, min(len(source.line_starts), _MOST_LINES) + 1):
+        yield re.sub(r"(?:^|\s)#.*", "", source.line_text(number)), Span(source, *source.line_span(number))
 
 
 # All that a list installs ---------------------------------------------------------------------
@@ -101,62 +106,34 @@ _ITEM = r"""(?:^|["'\[,]|^-\s*|::)\s*-?\s*([A-Za-z][A-Za-z0-9._-]*)"""
 def all_of(path: str, files: Files) -> Iterator[str]:
     """The packages that a file lists; a question mark where it may list more."""
     source = files.repository.source(path)
-    lines = source.text.split("\n") if source is not None else ["?"]
-    if source is not None and path.endswith(".toml"):
-        yield from _of_pyproject(source.text)
-        return
-    if path.endswith((".py", ".cfg")):
+    if source is None or path.endswith((".py", ".cfg")):
         yield UNKNOWN
-        return
-    for line in lines:
-        word = re.sub(r"(?:^|\s)#.*", "", line).strip().removeprefix("- ").strip().strip("'\"")
-        listed = path.endswith((".yml", ".yaml"))
-        name = re.match(r"(?:[\w-]+::)?([A-Za-z0-9][\w.-]*)(?!\S*[:/])", word)
-        if listed and (not line.lstrip().startswith("- ") or word in ("pip", "pip:") or _is_channel(word)):
-            continue
-        if word and not word.startswith(("--index-url", "--extra-index-url", "-i ", "--find-links")):
-            yield name[1] if name is not None else UNKNOWN
+    elif path.endswith((".toml", ".yml", ".yaml")):
+        yield from _all_declared(source)
+    else:
+        for line in source.text.split("\n"):
+            word = re.sub(r"(?:^|\s)#.*", "", line).strip()
+            name = re.match(_PLAIN, word)
+            if word and not word.startswith(("--index-url", "--extra-index-url", "-i ", "--find-links")):
+                yield name[1] if name is not None else UNKNOWN
 
 
-def _is_channel(word: str) -> bool:
-    return word in ("conda-forge", "defaults", "nvidia", "nodefaults", "anaconda", "robostack-staging", "bioconda")
+_PLAIN = r"(?:[\w-]+::)?([A-Za-z0-9][\w.-]*)(?!\S*[:/])"
+"""A name and perhaps versions, and no address or path."""
 
 
-def _of_pyproject(text: str) -> Iterator[str]:
-    data = toml(text)
-    project, poetry = table_of(data, "project"), table_of(data, "tool", "poetry")
-    if not project and not poetry:
+def _all_declared(source: Source) -> Iterator[str]:
+    known = declared(source)
+    tables = toml(source.text) if source.path.endswith(".toml") else {}
+    if known is None or (tables and not table_of(tables, "project") and not table_of(tables, "tool", "poetry")):
         yield UNKNOWN
-    groups = (*table_of(project, "optional-dependencies").values(), *table_of(data, "dependency-groups").values())
-    for entry in (entry for some in (project.get("dependencies"), *groups) if isinstance(some, list) for entry in some):
-        if isinstance(entry, str):
-            yield UNKNOWN if "@" in entry else re.split(r"[\s\[<>=!~;(]", entry)[0]
-    more = (table_of(table_of(poetry, "group"), name, "dependencies") for name in table_of(poetry, "group"))
-    for listed in (table_of(poetry, "dependencies"), table_of(poetry, "dev-dependencies"), *more):
-        yield from (name if isinstance(value, str) else UNKNOWN for name, value in listed.items())
+    for one in known or ():
+        name = re.match(_PLAIN, one.text)
+        if one.text != "pip":
+            yield name[1] if name is not None and one.plain else UNKNOWN
 
 
 def all_of_project(files: Files) -> Iterator[str]:
     """What the project in the working directory needs; a question mark where it may need more."""
     place = files.find("pyproject.toml", files.workdir) or files.find("setup.py", files.workdir)
     yield from all_of(place.path, files) if place is not None else (UNKNOWN,)
-
-
-# Documents in TOML ----------------------------------------------------------------------------
-
-
-def toml(text: str) -> Mapping[str, Any]:
-    """A TOML document; empty where it is none."""
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError):
-        return {}
-
-
-def table_of(data: object, *keys: str) -> dict[str, Any]:
-    """A table in a document; empty where there is none."""
-    for key in keys:
-        data = data.get(key) if isinstance(data, dict) else None
-    return data if isinstance(data, dict) else {}

@@ -130,10 +130,11 @@ def _result(walker: Walker) -> Reading:
                 items.append((shape, site.span))
     loaded = [module for module in walker.modules.loaded.values() if module is not None]
     calls = calls if items else with_own_items(calls, loaders, sites.values(), loaded, walker.evaluator)
-    calls = [_of_what_is_held(call, loaders.get(at), walker.evaluator) for at, call in enumerate(calls)]
     _stop_at_tensors(sites.values(), walker)
     if not items and not IMAGE_PACKAGES.isdisjoint(package for module in loaded for package in module.packages):
         items = _items_of_options(walker)
+    if items:
+        calls = [_of_what_is_held(call, loaders.get(at), walker.evaluator) for at, call in enumerate(calls)]
     shaped = _SHAPED.intersection(site.name.rpartition(".")[2] for site in sites.values())
     named = bool(shaped) and shaped.issubset(KNOWN_ITEMS)
     environment = (*walker.environment, *(variable for module in loaded for variable in _environment(module)))

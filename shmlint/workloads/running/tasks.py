@@ -11,7 +11,7 @@ from typing import Any
 from shmlint.model.source import Source
 from shmlint.workloads.commands import kind_of
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.packages.requirements import table_of, toml
+from shmlint.workloads.packages.declared import table_of, toml
 
 _LONGEST = 1_000
 """Characters of a command that somebody wrote by hand."""
