@@ -6,16 +6,16 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
-from shmlint.syntax.python import dotted, parse
 
 if TYPE_CHECKING:
+    import ast
+
     from shmlint.syntax.yaml import Node
 
 
@@ -127,6 +127,8 @@ def _of_cfg(source: Source) -> list[Declared] | None:
 
 def _of_setup(source: Source) -> list[Declared] | None:
     """The texts that are given to ``install_requires`` and ``extras_require``, or to variables called so."""
+    from shmlint.syntax.python import parse
+
     module = parse(source.text)
     if module is None:
         return None
@@ -139,6 +141,10 @@ def _of_setup(source: Source) -> list[Declared] | None:
 
 def _given(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """The arguments of a call, or the variables, that are called after requirements, and what they are given."""
+    import ast
+
+    from shmlint.syntax.python import dotted
+
     if isinstance(node, ast.Call):
         yield from ((one.arg, one.value) for one in node.keywords if one.arg in ("install_requires", "extras_require"))
     elif isinstance(node, ast.Assign) and re.search(r"(?i)requi|dependenc", dotted(node.targets[0])):
@@ -147,6 +153,8 @@ def _given(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
 
 def _texts(node: ast.expr) -> Iterator[ast.Constant]:
     """The texts in lists, and in those that are the values of a mapping."""
+    import ast
+
     parts = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", ())
     for part in parts:
         if isinstance(part, ast.Constant) and isinstance(part.value, str):

@@ -59,7 +59,7 @@ def declarations(scope: Scope) -> Iterator[Declaration]:
                 for keyword in node.keywords:
                     if keyword.arg is not None:
                         yield Declaration(key_of(keyword.arg), keyword.value, scope, scope.span(keyword.value))
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+        elif isinstance(node, ast.Assign) and (isinstance(node.value, ast.Constant) or _counts_cpus(node.value)):
             for target in node.targets:
                 if isinstance(target, ast.Attribute) and dotted(target).partition(".")[0] in SETTINGS_OBJECTS:
                     yield Declaration(key_of(target.attr), node.value, scope, scope.span(node), statement=node)
@@ -67,6 +67,14 @@ def declarations(scope: Scope) -> Iterator[Declaration]:
             for item in node.body:
                 if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
                     yield Declaration(key_of(item.target.id), _default_of_field(item.value), scope, scope.span(item))
+
+
+def _counts_cpus(node: ast.expr) -> bool:
+    """Whether a value is the number of CPUs, or may be: ``os.cpu_count() // 2``, ``os.cpu_count() if a else b``."""
+    if isinstance(node, ast.IfExp):
+        return _counts_cpus(node.body) or _counts_cpus(node.orelse)
+    operand = node.left if isinstance(node, ast.BinOp) else node
+    return isinstance(operand, ast.Call) and dotted(operand.func).rpartition(".")[2] == "cpu_count"
 
 
 @cache

@@ -135,7 +135,7 @@ def one_of(values: list[Found]) -> Found:
         if (largest.number or 0) <= 0 and others:
             return next((value for value in others if value.value is POSITIVE), NOTHING)._replace(certain=False)
         return largest._replace(certain=False)
-    return first._replace(certain=False)
+    return next((value for value in values if value.value is POSITIVE), first)._replace(certain=False)
 
 
 def changed(found: Found) -> Found:
@@ -193,8 +193,8 @@ def arithmetic(operator: ast.operator, left: Found, right: Found) -> Found:
 def logic(both: bool, parts: list[Found]) -> Found:
     for part in parts:
         if part.value is UNKNOWN:
-            later = [p for p in parts if p.value not in (UNKNOWN, POSITIVE)]
-            if both and any(not p.value and p.certain for p in later):
+            later = [p for p in parts if p.value is not UNKNOWN]
+            if both and any(p.value is not POSITIVE and not p.value and p.certain for p in later):
                 return Found(False, True, ())
             return changed(later[-1]) if later and not both else NOTHING
         truth = part.value is POSITIVE or bool(part.value)
