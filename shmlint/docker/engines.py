@@ -1,7 +1,7 @@
 """Finds the container engine in a command line, after ``sudo``, ``env`` and the like.
 
-Sources: the manual pages of the commands in the table; ``docker --help`` of the 28.2 client;
-podman docs/source/markdown/podman.1.md; nerdctl docs/command-reference.md (global flags).
+Sources: ``docker --help`` of the 28.2 client; podman docs/source/markdown/podman.1.md;
+nerdctl docs/command-reference.md (global flags).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from shmlint.docker.prefixes import after_prefix, is_assignment, prefix_of
 from shmlint.model.launch import BINARIES, ENGINES, Binary
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.word import Word, is_expansion, talks
@@ -31,87 +32,6 @@ class DockerCommand(NamedTuple):
     binary: int
     start: int
 
-
-class _Prefix(NamedTuple):
-    """A command that runs the rest of its arguments.
-
-    ``short`` and ``long`` are its options that take the next word; ``words`` is the number of
-    arguments that come before the command; ``stops`` are options with which it runs nothing.
-    """
-
-    short: str = ""
-    long: tuple[str, ...] = ()
-    words: int = 0
-    stops: tuple[str, ...] = ()
-
-
-_PREFIXES: dict[str, _Prefix] = {
-    "sudo": _Prefix(
-        "CDRTUghprtu",
-        (
-            "--chdir",
-            "--chroot",
-            "--close-from",
-            "--command-timeout",
-            "--group",
-            "--host",
-            "--other-user",
-            "--prompt",
-            "--role",
-            "--type",
-            "--user",
-        ),
-        stops=("-l", "-v", "-e", "-V", "--list", "--validate", "--edit", "--version"),
-    ),
-    "doas": _Prefix("Cu"),
-    "env": _Prefix("CSu", ("--chdir", "--unset", "--split-string")),
-    "exec": _Prefix("a"),
-    "eval": _Prefix(),
-    "command": _Prefix(stops=("-v", "-V")),
-    "time": _Prefix("fo", ("--format", "--output")),
-    "nohup": _Prefix(),
-    "setsid": _Prefix(),
-    "nice": _Prefix("n", ("--adjustment",)),
-    "ionice": _Prefix("cnpPu", ("--class", "--classdata")),
-    "chrt": _Prefix("TPD", words=1),
-    "timeout": _Prefix("ks", ("--kill-after", "--signal"), words=1),
-    "stdbuf": _Prefix("eio", ("--error", "--input", "--output")),
-    "unbuffer": _Prefix(),
-    "taskset": _Prefix(words=1),
-    "numactl": _Prefix("CNMPmipw"),
-    "flock": _Prefix("wE", ("--wait", "--timeout", "--conflict-exit-code"), words=1),
-    "xvfb-run": _Prefix("efnpsw"),
-    "catchsegv": _Prefix(),
-    "dbus-run-session": _Prefix(),
-    "optirun": _Prefix(),
-    "primusrun": _Prefix(),
-    "xargs": _Prefix("EILPadns", ("--arg-file", "--delimiter", "--max-args", "--max-chars", "--max-procs")),
-    "parallel": _Prefix("IPSajn", ("--arg-file", "--jobs", "--delay", "--joblog", "--sshlogin", "--timeout")),
-    "srun": _Prefix(
-        "ABCDGJLMNSTWcdeimnopqrtwx",
-        ("--account", "--cpus-per-task", "--gpus", "--gres", "--job-name", "--mem", "--nodelist", "--nodes",
-         "--ntasks", "--output", "--partition", "--time"),
-    ),
-    "ssh": _Prefix("BDEFIJLOPQRSWbceilmopw", words=1),
-    "winpty": _Prefix(),
-    "watch": _Prefix("n", ("--interval",)),
-    "systemd-run": _Prefix("EpuMH", ("--description", "--property", "--setenv", "--slice", "--unit")),
-    "runuser": _Prefix("GTgsuw", ("--group", "--shell", "--supp-group", "--user", "--whitelist-environment")),
-    "setpriv": _Prefix(long=("--groups", "--regid", "--reuid", "--securebits")),
-    "nsenter": _Prefix("GStW", ("--setgid", "--setuid", "--target")),
-    "chroot": _Prefix(words=1),
-    "gosu": _Prefix(words=1),
-    "su-exec": _Prefix(words=1),
-    "pkexec": _Prefix("u", ("--user",)),
-    "screen": _Prefix("ScehpstT"),
-    "tmux": _Prefix("FLSTcefnstxy", words=1),
-    "systemd-inhibit": _Prefix(long=("--mode", "--what", "--who", "--why")),
-    "systemd-cat": _Prefix("pt", ("--identifier", "--priority")),
-    "caffeinate": _Prefix("tw"),
-    "lima": _Prefix(),
-    "strace": _Prefix("EIOPSXabeopsu"),
-    "script": _Prefix("EIOTcmo"),
-}
 
 _GLOBAL_WITH_VALUE: dict[str, set[str]] = {
     "docker": {
@@ -163,7 +83,6 @@ _GLOBAL_WITH_VALUE: dict[str, set[str]] = {
 }
 _GLOBAL_STOPS = frozenset(("-v", "--version", "--help"))
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _BINARY = re.compile(rf"(?:.*[/\\])?({'|'.join(BINARIES)})(?:\.(?:exe|lima))?")
 _BINARY_VARIABLE = (
     rf"(?i)[\W\d_]*(?:({'|'.join(ENGINES)})_?(?:cmd|bin|binary|exe|command|cli|path)?"
@@ -191,20 +110,23 @@ def skip_to_engine(words: Sequence[Word], assignments: list[Word] | None = None)
     ``NAME=value`` words in front are added to ``assignments``.
     """
     assignments = assignments if assignments is not None else []
+    texts: list[str] = []
     at = 0
     while at < len(words):
         word = words[at]
         text = word.text
         if _engine(word) is not None:
             return at
-        if _ASSIGNMENT.match(text):
+        if is_assignment(text):
             assignments.append(word)
             at += 1
-        elif (prefix := _PREFIXES.get(text.rpartition("/")[2])) is not None and not word.unknown:
-            after = _after_prefix(words, at + 1, prefix, assignments)
-            if after is None:
+        elif not word.unknown and prefix_of(text) is not None:
+            texts = texts or [each.text for each in words]
+            behind = after_prefix(texts, at)
+            if behind is None:
                 return None
-            at = after
+            assignments += [words[i] for i in behind.assignments]
+            at = behind.at
         elif word.unknown and re.match(r"\W", text):
             # `$SUDO docker run`, `${DRY_RUN} docker run`: whatever it is, it ends at the binary.
             at += 1
@@ -216,9 +138,9 @@ def skip_to_engine(words: Sequence[Word], assignments: list[Word] | None = None)
 
 def is_by_another(words: Sequence[Word]) -> bool:
     """Whether a program that is not known gets the words: what it does with them, and with its environment, is open."""
-    first = next((word for word in words if not _ASSIGNMENT.match(word.text)), None)
+    first = next((word for word in words if not is_assignment(word.text)), None)
     return first is not None and not (
-        first.unknown or _engine(first) is not None or first.text.rpartition("/")[2] in _PREFIXES
+        first.unknown or _engine(first) is not None or prefix_of(first.text) is not None
     )
 
 
@@ -290,37 +212,6 @@ def _engine_in(value: str) -> Binary | None:
     words = [*map(Word, value.split())]
     at = skip_to_engine(words)
     return _engine(words[at]) if at is not None and at + 1 == len(words) else None
-
-
-def _after_prefix(words: Sequence[Word], at: int, prefix: _Prefix, assignments: list[Word]) -> int | None:
-    """Index of the first word of the command a prefix runs."""
-    left = prefix.words
-    while at < len(words):
-        text = words[at].text
-        if text == "--":
-            at += 1
-        elif text in prefix.stops:
-            return None
-        elif text.startswith("-") and len(text) > 1:
-            takes = text in prefix.long or (text[1] != "-" and _last_takes_value(text, prefix.short))
-            at += 2 if takes else 1
-        elif _ASSIGNMENT.match(text):
-            assignments.append(words[at])
-            at += 1
-        elif left:
-            left -= 1
-            at += 1
-        else:
-            break
-    return at
-
-
-def _last_takes_value(cluster: str, short: str) -> bool:
-    """Whether a cluster such as ``-nu`` ends in an option whose value is the next word."""
-    for place, letter in enumerate(cluster[1:], 1):
-        if letter in short:
-            return place == len(cluster) - 1
-    return False
 
 
 def _executed(words: Sequence[Word], at: int) -> tuple[int, Binary] | None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise, takewhile, zip_longest
 from typing import Literal
 
+from shmlint.docker.prefixes import after_prefix, prefix_of
 from shmlint.model.number import whole_number
 
 MISSING = "$UNKNOWN"
@@ -16,12 +17,6 @@ MISSING = "$UNKNOWN"
 NO_NAME = "it starts a program whose name is computed at run time"
 """What is said of a command whose first word is that."""
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash"})
-_WRAPPERS = frozenset(
-    {
-        "exec", "time", "nice", "nohup", "sudo", "env", "tini", "dumb-init", "do", "then", "else", "while", "until",
-        "if", "!", "(", "{",
-    }
-)  # fmt: skip
 _BUILTINS = frozenset(
     {
         ".", ":", "[", "[[", "alias", "bind", "break", "case", "cd", "complete", "continue", "declare", "dirs",
@@ -76,13 +71,13 @@ _LOOKS = frozenset(
 
 
 def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
-    """Words split at shell operators, without the shells and wrappers before a program."""
+    """Words split at shell operators, without what only starts each program: shells, ``sudo``, ``uv run``."""
     command: list[str] = []
     for word in (*words, ";"):
         if word not in (";", "&&", "||", "|", "&"):
             command.append(word)
             continue
-        command = _unwrapped(command)
+        command = _without_shells(command)
         if command:
             yield command
         command = []
@@ -100,26 +95,28 @@ _OTHER_CONTAINERS = frozenset({"kubectl", "oc", "docker", "podman", "nerdctl"})
 """Programs whose ``exec`` runs the rest in another container."""
 
 
-def _unwrapped(command: list[str]) -> list[str]:
+def _without_shells(command: list[str]) -> list[str]:
+    """What a simple command runs, without keywords, shells and what else only starts it."""
     while command:
         program = command[0].rpartition("/")[2]
-        rest = command[1:]
-        if program in SHELLS and rest:
+        if program in _KEYWORDS:
+            command = command[1:]
+        elif program in SHELLS and command[1:]:
             is_text, left = shell_argument(command)
             if not left:
                 return [command[0]]
             if not is_text:
                 return command
             command = list(left)
-        elif program in _WRAPPERS:
-            while rest and (rest[0].startswith("-") or "=" in rest[0]):
-                rest = rest[1:]
-            command = rest
-        elif "=" in program and program.partition("=")[0].isidentifier():
-            command = rest
+        elif (inner := list(unwrapped(command))) != command:
+            command = inner
         else:
             return command
     return command
+
+
+_KEYWORDS = frozenset({"do", "then", "else", "while", "until", "if", "!", "(", "{"})
+"""Words of a shell in front of a command."""
 
 
 def shell_argument(command: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
@@ -705,26 +702,6 @@ def is_query(code: str) -> bool:
 _PLAIN = r"(?:import [\w., ]+|from [\w.]+ import [\w., ]+|print\([^()]*(?:\([^()]*\))?[^()]*\))"
 """Imports, and a print of something without calls inside calls."""
 
-_WRAPPER_OPTIONS: dict[str, tuple[frozenset[str], int]] = {
-    "exec": (frozenset({"-a"}), 0), "time": (frozenset({"-f", "-o"}), 0), "nohup": (frozenset(), 0),
-    "sudo": (frozenset({"-u", "-g", "-C"}), 0), "nice": (frozenset({"-n"}), 0), "env": (frozenset({"-u", "-C"}), 0),
-    "tini": (frozenset({"-p", "-e"}), 0), "dumb-init": (frozenset(), 0), "gosu": (frozenset(), 1),
-    "su-exec": (frozenset(), 1), "stdbuf": (frozenset({"-i", "-o", "-e"}), 0), "command": (frozenset(), 0),
-    "xvfb-run": (frozenset({"-n", "-s", "-e", "-f", "-p", "-w"}), 0), "catchsegv": (frozenset(), 0),
-    "numactl": (frozenset({"-C", "-N", "-M", "-m", "-p"}), 0), "taskset": (frozenset({"-c"}), 1),
-    "timeout": (frozenset({"-s", "-k"}), 1), "dbus-run-session": (frozenset(), 0), "setsid": (frozenset(), 0),
-    "nvidia_entrypoint.sh": (frozenset(), 0), "unbuffer": (frozenset(), 0), "ionice": (frozenset({"-c", "-n"}), 0),
-    "srun": (frozenset({"-n", "-N", "-p", "-A", "-J", "-t", "-w"}), 0), "eval": (frozenset(), 0),
-    "xargs": (frozenset({"-n", "-I", "-P", "-L", "-d", "-a", "-s", "-E"}), 0),
-    "setpriv": (frozenset({"--reuid", "--regid", "--groups", "--securebits", "--inh-caps", "--ambient-caps",
-                           "--bounding-set"}), 0), "chroot": (frozenset(), 1), "catatonit": (frozenset(), 0),
-    "runuser": (frozenset({"-u", "-g", "-G"}), 0), "s6-setuidgid": (frozenset(), 1), "setuidgid": (frozenset(), 1),
-    "builtin": (frozenset(), 0), "vglrun": (frozenset({"-d", "-c", "-fps"}), 0), "ddtrace-run": (frozenset(), 0),
-    "dockerize": (frozenset({"-wait", "-timeout", "-template", "-stdout", "-stderr", "-wait-retry-interval"}), 0),
-    "strace": (frozenset({"-o", "-e", "-p", "-s"}), 0), "newrelic-admin": (frozenset(), 1),
-    "_entrypoint.sh": (frozenset(), 0), "docker-entrypoint.sh": (frozenset(), 0),
-}  # fmt: skip
-"""Programs that run the rest of their words: their options that take the next word, and how many words come first."""
 _RUNS: dict[str, frozenset[str]] = {
     "uv": frozenset({"--with", "--extra", "--group", "-p", "--python", "--project", "--directory", "--env-file"}),
     "poetry": frozenset({"-C", "-P"}), "pdm": frozenset({"-p"}), "hatch": frozenset(), "pipenv": frozenset(),
@@ -748,7 +725,7 @@ _PROFILERS = frozenset({"nsys", "ncu", "rocprof", "compute-sanitizer", "py-spy"}
 
 
 def unwrapped(words: Sequence[str]) -> tuple[str, ...]:
-    """A command without the programs that only start it."""
+    """A command without the programs that only start it; nothing where these start none."""
     left = tuple(words)
     for _ in range(10):
         if not left:
@@ -761,10 +738,11 @@ def unwrapped(words: Sequence[str]) -> tuple[str, ...]:
         elif left[0].startswith("/etc/init.d/"):
             left = ("service", program, *left[1:])
         elif program in _AS_USER and "-c" in left[1:-1]:
-            left = ("sh", "-c", left[left.index("-c") + 1])
-        elif program in _WRAPPER_OPTIONS:
-            takes, count = _WRAPPER_OPTIONS[program]
-            left = _behind(left[1:], takes)[count:]
+            left = ("sh", *left[left.index("-c") :])
+        elif (prefix := prefix_of(program)) is not None and prefix.in_place:
+            behind = after_prefix(left)
+            left = left[behind.at :] if behind is not None else ()
+            left = ("sh", "-c", *left[1:]) if left and left[0] in prefix.text else left
         elif program in BEHIND_DASHES and "--" in left[1:-1]:
             left = left[left.index("--") + 1 :]
         elif program in _RUNS and len(left) > 1 and "run" in left[1:4]:

@@ -14,6 +14,7 @@ from shmlint.workloads.commands import (
     kind_of,
     read_batch,
     simple_commands,
+    unwrapped,
 )
 from tests.project import findings
 from tests.table import table
@@ -120,3 +121,48 @@ COUNTED = "$(nvidia-smi -L | wc -l)"
 )  # fmt: skip
 def test_counted_gpus_are_a_rank_for_each(words: list[str], each: bool) -> None:
     assert has_rank_for_each(words) is each
+
+
+@table(
+    "line, runs",
+    [
+        ("sudo -u root nvidia-smi", "nvidia-smi"), ("sudo --user root nvidia-smi", "nvidia-smi"),
+        ("sudo -p prompt nvidia-smi", "nvidia-smi"), ("sudo --user=root -E A=1 nvidia-smi", "nvidia-smi"),
+        ("doas -u me nvidia-smi", "nvidia-smi"), ("timeout --signal INT 5 nvidia-smi", "nvidia-smi"),
+        ("nice --adjustment 5 nvidia-smi", "nvidia-smi"), ("nice -n 5 python fit.py", "python fit.py"),
+        ("env --chdir /x -u A B=1 python fit.py", "python fit.py"), ("chrt -f 5 python fit.py", "python fit.py"),
+        ("ionice --class 2 -n 7 python fit.py", "python fit.py"), ("exec -a name python fit.py", "python fit.py"),
+        ("stdbuf --output L python fit.py", "python fit.py"), ("flock -w 9 /lock python fit.py", "python fit.py"),
+        ("taskset -c 0-3 python fit.py", "python fit.py"), ("taskset 0x3 python fit.py", "python fit.py"),
+        ("numactl -m 0 python fit.py", "python fit.py"), ("numactl --membind 0 python fit.py", "python fit.py"),
+        ("srun --ntasks-per-node 8 python fit.py", "python fit.py"), ("tini -g -- python fit.py", "python fit.py"),
+        ("dumb-init --rewrite 15:3 -- python fit.py", "python fit.py"), ("uv run fit.py", "python fit.py"),
+        ("dockerize -wait tcp://a:1 python fit.py", "python fit.py"), ("while sudo -n true", "true"),
+        ("flock /lock -c 'python fit.py'", "python fit.py"), ("su me -c 'python fit.py'", "python fit.py"),
+        ("if ! command -v python", ""), ("sudo -l", ""), ("sudo", ""), ("flock -n 9", ""),
+        # They do not run here, or their words do not tell alone what runs.
+        ("ssh host python fit.py", "ssh host python fit.py"), ("watch -n 1 nvidia-smi", "watch -n 1 nvidia-smi"),
+        ("tmux new-session -d python fit.py", "tmux new-session -d python fit.py"),
+        ("nsenter -t 1 -m python fit.py", "nsenter -t 1 -m python fit.py"),
+    ],
+)  # fmt: skip
+def test_what_a_command_runs_behind_others(line: str, runs: str) -> None:
+    assert [" ".join(words) for words in simple_commands(flatten(shlex.split(line)))] == [runs] * bool(runs)
+
+
+@table(
+    "line, runs",
+    [
+        ("sudo --user root timeout --signal INT 5 python fit.py", ["python", "fit.py"]),
+        ("flock /lock --command 'python fit.py'", ["sh", "-c", "python fit.py"]),
+        ("su me -c 'python fit.py' name", ["sh", "-c", "python fit.py", "name"]),
+        ("command -v python", []), ("sudo --list", []), ("parallel python fit.py", ["parallel", "python", "fit.py"]),
+    ],
+)  # fmt: skip
+def test_a_command_without_what_only_starts_it(line: str, runs: list[str]) -> None:
+    assert list(unwrapped(shlex.split(line))) == runs
+
+
+@table("command", ["sudo --user root nvidia-smi", "timeout --signal INT 5 nvidia-smi", "flock /lock nvidia-smi"])
+def test_a_launch_that_only_looks_behind_others(tmp_path: Path, command: str) -> None:
+    assert not findings(tmp_path, {"look.sh": f"docker run --rm --gpus all example/own {command}\n"})
