@@ -159,7 +159,10 @@ _LAUNCHER_OPTIONS = frozenset(
     }
 )  # fmt: skip
 """Options that count ranks in the programs known here, and may count anything in others."""
-_MPI = frozenset({"mpirun", "mpiexec", "horovodrun", "torchpack"})
+MPI_STARTERS = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "orterun"})
+"""Programs with which MPI starts its processes."""
+MPI_LAUNCHERS = MPI_STARTERS | {"horovodrun", "torchpack"}
+"""These, and programs that start them."""
 _MPI_OPTIONS = frozenset({"-np", "-n", "--np"})
 _COMPOSER_OPTIONS = frozenset({"-n", "--nproc"})
 """Its ``--world_size`` counts the ranks of all hosts. https://docs.mosaicml.com/projects/composer/en/stable/notes/distributed_training.html"""
@@ -171,8 +174,10 @@ _RANK_OF = frozenset(
 NCCL does not use shared memory between containers, whose /dev/shm differ (``shmCanConnect`` in src/transport/shm.cc).
 """
 _TORCHRUN = frozenset({"torchrun", "torch.distributed.run", "torch.distributed.launch"})
-_STARTS_PYTHON = _MPI | _TORCHRUN | {"accelerate", "deepspeed", "composer", "colossalai", "fleetrun", "ray", "yolo",
-                                  "fairseq-train", "fairseq-hydra-train"}  # fmt: skip
+_STARTS_PYTHON = MPI_LAUNCHERS | _TORCHRUN | {
+    "accelerate", "deepspeed", "composer", "colossalai", "fleetrun", "ray", "yolo", "fairseq-train",
+    "fairseq-hydra-train",
+}  # fmt: skip
 """Programs that run Python, or are written in it, without a word that says so."""
 _WORKER_OPTIONS = frozenset(
     {"--num_workers", "--num-workers", "--dataloader_num_workers", "--dataloader-num-workers",
@@ -205,7 +210,7 @@ def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | No
 @lru_cache(512)  # launches of one page ask for the same commands
 def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, bool]:
     programs = {word.rpartition("/")[2] for word in words}
-    if programs & _MPI and any(word.lstrip("-") in _HOST_FILES for word in words):
+    if programs & MPI_LAUNCHERS and _has_host_file(words):
         return None, True
     if not programs.isdisjoint(_ACCELERATE) and "--cpu" in words:
         return 1, False  # its processes run on CPUs: NCCL connects none of them
@@ -223,7 +228,7 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
     machines = next((whole_number(value) for _, value in options(words, _MACHINES)), None)
     if machines is not None and machines > 1 and total is not None:
         total = max(total // machines, 1)
-    if programs & _MPI and total is not None:
+    if programs & MPI_LAUNCHERS and total is not None:
         total = min(total, _slots(words) or total)
     if programs & _TORCHRUN:
         if total is None and not unknown:
@@ -273,7 +278,7 @@ def _counting(words: Sequence[str], programs: set[str], launcher: bool) -> froze
     """The options that count ranks in a command."""
     names = _RANK_OPTIONS | (_LAUNCHER_OPTIONS if launcher else frozenset())
     one = next((value for _, value in options(words, _MPI_OPTIONS)), "") == "1"
-    if programs & _MPI and (one or "horovodrun" in programs or any(map(_is_python, programs))):
+    if programs & MPI_LAUNCHERS and (one or "horovodrun" in programs or any(map(_is_python, programs))):
         names |= _MPI_OPTIONS
     if "composer" in programs and any(word.endswith(".py") for word in words):
         names = names - {"--world_size"} | _COMPOSER_OPTIONS
@@ -313,12 +318,21 @@ _STRATEGY_OPTIONS = frozenset({"--strategy", "--trainer.strategy"})
 _STRATEGIES = ("ddp", "fsdp", "deepspeed")
 """Strategies of Lightning's command line that start a process for each device."""
 _HOST_FILES = frozenset({"hostfile", "machinefile", "default-hostfile", "host-file"})
-"""Options that name a file with hosts and their slots: how many ranks run on one of them is not known."""
+"""Options that name a file with hosts and their slots."""
+
+
+def _has_host_file(words: Sequence[str]) -> bool:
+    """Whether MPI reads its hosts from a file: how many ranks run on one of them is not known.
+
+    The option of Hydra for it, ``-f``, may also be one of the program that it starts.
+    """
+    before = takewhile(lambda word: not _is_python(word.rpartition("/")[2]), words)
+    return any(word.lstrip("-") in _HOST_FILES for word in words) or "-f" in before
 
 
 def mpi_processes(words: Sequence[str]) -> int | None:
-    """The processes that ``mpirun`` starts on a host; None where the command is another or does not say."""
-    if not words or words[0].rpartition("/")[2] not in ("mpirun", "mpiexec"):
+    """The processes that MPI starts on a host; None where the command is another or does not say."""
+    if not words or words[0].rpartition("/")[2] not in MPI_STARTERS:
         return None
     counts = [n for _, value in options(words, _MPI_OPTIONS) if (n := whole_number(value)) is not None]
     return min(max(counts), _slots(words) or max(counts)) if counts else None
@@ -329,7 +343,7 @@ def is_mpi_only(words: Sequence[str]) -> bool:
 
     Where a variable names the program, it may be Python.
     """
-    if words[0].rpartition("/")[2] not in ("mpirun", "mpiexec"):
+    if words[0].rpartition("/")[2] not in MPI_STARTERS:
         return False
     if any("python" in word or word.endswith((".py", ".sh")) for word in words[1:]):
         return False
@@ -584,14 +598,12 @@ def _kind_of_each(rest: Sequence[str]) -> Kind:
     return "program" if kind == "interactive" else kind
 
 
-MPI_STARTERS = frozenset({"mpirun", "mpiexec", "mpiexec.hydra", "orterun"})
-"""Programs with which MPI starts its processes."""
 _MPI_FLAGS = re.compile(
     r"-?-(?:allow-run-as-root|(?:no)?oversubscribe|q|quiet|v|verbose|tag-output|timestamp-output|merge-stderr-to-stdout"
     r"|report-bindings|display-(?:map|allocation)|by(?:node|slot|core|socket)|bind-to-(?:none|core|socket)|pernode"
     r"|nolocal|nooversubscribe|enable-recovery|use-hwthread-cpus|do-not-launch|xml|l|prepend-rank)"
 )
-"""Their options without a value."""
+"""Options of MPI's starters without a value."""
 _MPI_PAIRS = frozenset({"--mca", "-mca", "--gmca", "-gmca", "--prtemca", "--pmixmca", "-genv", "-env"})
 """Those with a name and a value."""
 
@@ -621,7 +633,7 @@ _COLLECTS = frozenset({"--co", "--collect-only", "--fixtures", "--markers"})
 def _tells(words: Sequence[str]) -> bool:
     """Whether a program is only asked for its help, its version or its GPUs, or prints help as nothing is asked."""
     program = words[0].rpartition("/")[2]
-    if len(words) == 1 and program == "mpirun":
+    if len(words) == 1 and program in MPI_STARTERS:
         return True
     if program in ("pytest", "py.test") and not _COLLECTS.isdisjoint(words):
         return True

@@ -16,7 +16,7 @@ from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
-from shmlint.workloads.commands import SHELLS, names_training, read_ranks, runs_binary
+from shmlint.workloads.commands import MPI_LAUNCHERS, SHELLS, names_training, read_ranks, runs_binary
 from shmlint.workloads.knowledge import builtin, entry_of, match_command, recognise
 from shmlint.workloads.program import Entry, Findings, Program, Ran, gives_notebook, starts_notebook
 from shmlint.workloads.repository import Repository
@@ -129,7 +129,7 @@ def by_horovod(case: Case) -> Need | None:
     if gpu_count(case.launch) == 1 or case.known.need.verdict == "not-needed" or _is_to_be_used(case):
         return None
     for ran in case.program.documented_commands:
-        by_mpi = ran.certain and ran.words[0].rpartition("/")[2] in _BY_MPI
+        by_mpi = ran.certain and ran.words[0].rpartition("/")[2] in MPI_LAUNCHERS
         by_mpi = by_mpi and not any(re.match(r"-{1,2}(?:H$|hosts?|host-?file|machinefile)", word) for word in ran.words)
         if by_mpi and "horovod" in " ".join(ran.words).lower() and read_ranks(ran.words, launcher=True)[0] is None:
             why = "the page starts ranks of Horovod, which exchange data through shared memory"
@@ -562,7 +562,7 @@ def _in_plain_environment(case: Case) -> Need | None:
         return None
     own = {entry.span for entry in program.documented}
     shown = [ran for ran in program.documented_commands if ran.kind == "program"]
-    if any(ran.span not in own or ran.words[0].rpartition("/")[2] in _BY_MPI for ran in shown):
+    if any(ran.span not in own or ran.words[0].rpartition("/")[2] in MPI_LAUNCHERS for ran in shown):
         return None
     from shmlint.workloads.documentation import fetches_inside
     from shmlint.workloads.environment import is_plain, sees_more
@@ -647,7 +647,6 @@ _OF_ROS = frozenset(
     {"gazebo", "gz", "gzserver", "ign", "ros2", "roscore", "roslaunch", "rosrun", "rqt", "rviz", "rviz2"}
 )
 """Programs of ROS and its simulator, and those that start others by the names of their packages."""
-_BY_MPI = frozenset({"mpirun", "mpiexec", "horovodrun"})
 
 
 def _has_ros(case: Case) -> bool:

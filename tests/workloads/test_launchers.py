@@ -292,6 +292,33 @@ def test_the_program_that_mpi_starts(tmp_path: Path, options: str) -> None:
     assert need(tmp_path, {"run.sh": launch, "fit.py": LOADER}).verdict == "needed"
 
 
+STARTERS = ("mpirun -np 8", "mpiexec -n 8", "mpiexec.hydra -n 8", "orterun -np 8", "/opt/bin/orterun -n 8")
+
+
+@table(
+    "starter, command, verdict",
+    [
+        (starter, command, verdict)
+        for starter in STARTERS
+        for command, verdict in (
+            ("python fit.py", "needed"), ("-x OMP_NUM_THREADS=1 python fit.py", "needed"),
+            ("-hostfile hosts python fit.py", "unknown"), ("nvidia-smi -L", "not-needed"), ("gmx mdrun", "unknown"),
+        )
+    ],
+)  # fmt: skip
+def test_all_starters_of_mpi_are_read_alike(tmp_path: Path, starter: str, command: str, verdict: str) -> None:
+    launch = f"docker run --gpus all -v $PWD:/w -w /w python:3.12 {starter} {command}\n"
+    found = need(tmp_path, {"run.sh": launch, "fit.py": JOINS})
+    because = [mechanism.because for mechanism in found.mechanisms]
+    assert (found.verdict, because) == (verdict, ["8 ranks"] if verdict == "needed" else [])
+
+
+@table("options, verdict", [("-f hosts -n 8 python fit.py", "unknown"), ("-n 8 python fit.py -f x", "needed")])
+def test_hosts_that_hydra_reads_from_a_file(tmp_path: Path, options: str, verdict: str) -> None:
+    launch = f"docker run --gpus all -v $PWD:/w -w /w python:3.12 mpiexec.hydra {options}\n"
+    assert need(tmp_path, {"run.sh": launch, "fit.py": JOINS}).verdict == verdict
+
+
 @table(
     "code, verdict",
     [

@@ -17,6 +17,7 @@ from shmlint.syntax.shell_input import with_input
 from shmlint.workloads.commands import (
     BEHIND_DASHES,
     MISSING,
+    MPI_STARTERS,
     NO_NAME,
     RUNNERS,
     SHELLS,
@@ -79,9 +80,6 @@ def follow(
     return follower
 
 
-_MPI = frozenset({"mpirun", "mpiexec", "orterun"})
-
-
 def assigned(command: Command, place: Span | None = None) -> dict[str, Value[str]]:
     """The variables that a command is given: ``GPUS=8 ./train.sh``, ``env GPUS=8 …``, ``mpirun -x GPUS=8 …``.
 
@@ -96,7 +94,7 @@ def assigned(command: Command, place: Span | None = None) -> dict[str, Value[str
                 found[name] = Value(text, place or word.span or command.span, text)
         else:
             front = front and word.text in ("env", "exec")
-            mpi = mpi or posixpath.basename(word.text) in _MPI
+            mpi = mpi or posixpath.basename(word.text) in MPI_STARTERS
         before = word.text
     return found
 
