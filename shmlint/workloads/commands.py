@@ -47,9 +47,6 @@ _SILENT = _BUILTINS | frozenset(
     }
 )  # fmt: skip
 """Programs that prepare what is run and tell nothing about it."""
-_IDLE = (("nvidia-smi", "dmon"), ("nvidia-smi", "pmon"), ("nvidia-smi", "-l"))
-"""Commands that look at the GPUs and go on."""
-
 _FOLLOWS = r"-[cnqsvz0-9]*[fF]\w*|--follow(?:=.*)?|--retry"
 """Options of ``tail`` with which it does not end."""
 
@@ -637,8 +634,7 @@ def _tells(words: Sequence[str]) -> bool:
         return True
     if program in ("pytest", "py.test") and not _COLLECTS.isdisjoint(words):
         return True
-    idle = len(words) <= 4 and any(tuple(words[: len(idle)]) == idle for idle in _IDLE)
-    return idle or any(word in _HELP for word in words) or (len(words) <= 2 and words[-1] in _TELLS)
+    return any(word in _HELP for word in words) or (len(words) <= 2 and words[-1] in _TELLS)
 
 
 def _waits(program: str, rest: Sequence[str]) -> bool:
@@ -660,7 +656,18 @@ def _names(program: str, words: Sequence[str]) -> list[str]:
 
 def never_ends(words: Sequence[str]) -> bool:
     """Whether a command that looks at the GPUs goes on with it: what else runs in its container comes later."""
-    return words[0].rpartition("/")[2] == "nvidia-smi" and words[1:2] in (("dmon",), ("pmon",))
+    program, rest = words[0].rpartition("/")[2], words[1:]
+    if program != "nvidia-smi" or not rest:
+        return program == "watch"
+    if rest[0] in _MONITORS:
+        return _COUNT.isdisjoint(rest)
+    return rest[0].startswith("-") and any(re.fullmatch(_LOOP, word) for word in rest)
+
+
+_MONITORS = frozenset({"dmon", "pmon"})
+_COUNT = frozenset({"-c", "--count"})
+_LOOP = r"-l(?:ms)?|--loop(?:-ms)?(?:=.*)?"
+"""The subcommands and options of ``nvidia-smi`` that go on, and the option after which the former end (its manual)."""
 
 
 def only_checks(rest: Sequence[str]) -> bool:

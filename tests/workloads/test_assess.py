@@ -743,6 +743,9 @@ def test_limits_of_training_containers(case: Launch, limits: dict[str, str], ver
         (launch("atinoda/text-generation-webui", env={"EXTRA_LAUNCH_ARGS": "--listen"}), "not-needed"),
         # A service that goes on looking at the GPUs waits for what is run in it
         (launch("leogao2/gpt-neox:main", "nvidia-smi dmon"), "likely"),
+        (launch("leogao2/gpt-neox:main", "nvidia-smi -l 5"), "likely"),
+        (launch("leogao2/gpt-neox:main", "watch nvidia-smi"), "likely"),
+        (launch("leogao2/gpt-neox:main", "nvidia-smi dmon -c 5"), "not-needed"),
         (launch("leogao2/gpt-neox:main", "nvidia-smi"), "not-needed"),
         (launch("nvidia/cuda:12.2.0-base-ubuntu22.04", "nvidia-smi dmon"), "not-needed"),
     ],

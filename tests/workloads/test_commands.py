@@ -12,6 +12,7 @@ from shmlint.workloads.commands import (
     has_rank_for_each,
     is_mpi_only,
     kind_of,
+    never_ends,
     read_batch,
     simple_commands,
     unwrapped,
@@ -166,3 +167,20 @@ def test_a_command_without_what_only_starts_it(line: str, runs: list[str]) -> No
 @table("command", ["sudo --user root nvidia-smi", "timeout --signal INT 5 nvidia-smi", "flock /lock nvidia-smi"])
 def test_a_launch_that_only_looks_behind_others(tmp_path: Path, command: str) -> None:
     assert not findings(tmp_path, {"look.sh": f"docker run --rm --gpus all example/own {command}\n"})
+
+
+@table(
+    "line, endless",
+    [
+        ("nvidia-smi dmon", True), ("/usr/bin/nvidia-smi pmon -i 0", True), ("nvidia-smi dmon -c 5", False),
+        ("nvidia-smi -l", True), ("nvidia-smi -l 5", True), ("nvidia-smi --loop=5", True),
+        ("nvidia-smi -i 0 -lms 100", True), ("nvidia-smi --query-gpu=name --format=csv -l 1", True),
+        ("nvidia-smi", False), ("nvidia-smi -L", False), ("nvidia-smi topo -m", False), ("nvidia-smi mig -l", False),
+        ("watch -n 1 nvidia-smi", True), ("lspci -l", False),
+    ],
+)  # fmt: skip
+def test_a_look_at_the_gpus_that_goes_on(line: str, endless: bool) -> None:
+    words = shlex.split(line)
+    assert kind_of(words) == "probe"
+    assert never_ends(words) is endless
+    assert never_ends(tuple(words)) is endless
