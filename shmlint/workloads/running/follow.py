@@ -538,9 +538,9 @@ class Follower:
 
     def _supervised(self, command: tuple[str, ...], context: RunContext) -> bool:
         """Follow what supervisord starts; False where the repository does not have its configuration."""
-        from shmlint.workloads.running.supervisor import configuration, included, programs
+        from shmlint.workloads.running import supervisor
 
-        pending = list(configuration(command))
+        pending = list(supervisor.configuration(command))
         read: list[Source] = []
         while pending and len(read) < _MOST_CONFIGURATIONS:
             path = pending.pop(0)
@@ -556,12 +556,15 @@ class Follower:
                 continue
             read.append(source)
             self.trail.append(Step(f"{place.path}{' (guessed)' if place.guessed else ''}", context.span))
-            pending += (posixpath.join(folder, included_path) for included_path in included(source))
-            for started in programs(source):
-                self.run(
-                    ("sh", "-c", started.command), started.span, started.directory or context.directory,
-                    certain=context.certain, guessed=context.guessed or place.guessed, depth=context.depth + 1,
-                )  # fmt: skip
+            found = supervisor.read(source)
+            pending += (posixpath.join(folder, path) for path in found.included)
+            if not found.readable:
+                self.stop(f"{place.path} has lines that supervisord does not read", context.span)
+            guessed, depth = context.guessed or place.guessed, context.depth + 1
+            for started in found.programs:
+                words, folder = ("sh", "-c", started.command), started.directory or context.directory
+                certain = context.certain and started.certain
+                self.run(words, started.span, folder, certain=certain, guessed=guessed, depth=depth)
         return bool(read)
 
     def _copied_program(self, name: str, context: RunContext) -> tuple[str, Place | None]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Source, Span
+from shmlint.model.source import BOM, Source, Span
 
 DEFAULTS = (
     "/etc/supervisord.conf", "/etc/supervisor/supervisord.conf", "supervisord.conf", "etc/supervisord.conf",
@@ -15,17 +14,36 @@ DEFAULTS = (
 """Where supervisord looks for its configuration (http://supervisord.org/configuration.html), and what the one of
 Debian's package includes (its debian/supervisord.conf)."""
 _SECTION = re.compile(r"^\[([^\]\n]+)\]", re.M)
-_SETTING = re.compile(r"^(\w+)[ \t]*[=:][ \t]*([^\n]*(?:\n[ \t]+[^\n]+)*)", re.M)
+_COMMAND = re.compile(r"^command[ \t]*[=:][ \t]*[^\n]*(?:\n[ \t]+[^\n]+)*", re.M | re.I)
 _MOST = 100
-"""Programs of one configuration."""
+"""Sections of one configuration."""
+_LONGEST = 200_000
+"""Characters of a configuration that is read."""
+_NOT_STARTED = frozenset({"no", "false", "off", "0"})
+"""Values of ``autostart``, in any case (supervisor/datatypes.py, ``boolean``)."""
 
 
 class SupervisedProgram(NamedTuple):
-    """A program that is started; ``directory`` is empty where the configuration names none."""
+    """A program that is started; ``directory`` is empty where the configuration names none.
+
+    ``certain`` is False where a variable decides whether it is started, or the file is a template.
+    """
 
     command: str
     directory: str
     span: Span
+    certain: bool
+
+
+class Configuration(NamedTuple):
+    """A configuration file: what it starts by itself, and the files that it includes, as patterns.
+
+    ``readable`` is False where it has lines that supervisord refuses, such as those of a template.
+    """
+
+    programs: tuple[SupervisedProgram, ...] = ()
+    included: tuple[str, ...] = ()
+    readable: bool = True
 
 
 def configuration(command: tuple[str, ...]) -> tuple[str, ...]:
@@ -38,34 +56,46 @@ def configuration(command: tuple[str, ...]) -> tuple[str, ...]:
     return DEFAULTS
 
 
-def programs(source: Source) -> Iterator[SupervisedProgram]:
-    """The programs that a configuration starts by itself."""
-    for kind, name, settings, span in _sections(source):
-        command = settings.get("command", "")
-        if kind != "program" or not name or not command or settings.get("autostart", "") in ("false", "no", "0"):
-            continue
-        yield SupervisedProgram(command, settings.get("directory", "").strip("\"'"), span)
+def read(source: Source) -> Configuration:
+    """What a configuration file says, by the parser that supervisord uses (supervisor/options.py)."""
+    from configparser import Error, RawConfigParser
+
+    if len(source.text) > _LONGEST:
+        return Configuration(readable=False)
+    parser = RawConfigParser(strict=False, inline_comment_prefixes=(";", "#"))
+    readable = True
+    try:
+        # Runs of blanks mean as much as one, and the parser takes long for long ones.
+        parser.read_string(re.sub(r"(?<=\S)[^\S\n]{2,}", " ", source.text.removeprefix(BOM)))
+    except Error:
+        readable = False  # the parser keeps the lines that it could read
+    places = _places(source)
+    programs: list[SupervisedProgram] = []
+    included: tuple[str, ...] = ()
+    for section in parser.sections()[:_MOST]:
+        kind, _, name = section.partition(":")
+        settings = {key: _value(value) for key, value in parser.items(section)}
+        starts, command = settings.get("autostart", "").lower(), settings.get("command", "")
+        if kind.strip() == "program" and name.strip() and command and starts not in _NOT_STARTED:
+            place = places.get(section, Span(source, 0, 0))
+            directory = settings.get("directory", "").strip("\"'")
+            programs.append(SupervisedProgram(command, directory, place, readable and "$" not in starts))
+        elif kind.strip() == "include":
+            included = tuple(settings.get("files", "").split())[:_MOST]
+    return Configuration(tuple(programs), included, readable)
 
 
-def included(source: Source) -> tuple[str, ...]:
-    """The files that a configuration includes, as patterns."""
-    for kind, _, settings, _ in _sections(source):
-        if kind == "include":
-            return tuple(settings.get("files", "").split())[:_MOST]
-    return ()
+def _value(written: str | None) -> str:
+    """A value in one line, with the variables of the environment as a shell writes them."""
+    return re.sub(r"%\(ENV_(\w+)\)s", r"${\1}", " ".join((written or "").split()))
 
 
-def _sections(source: Source) -> Iterator[tuple[str, str, dict[str, str], Span]]:
-    """The sections of a configuration: ``[program:x]`` is of the kind ``program`` and has the name ``x``."""
-    found = list(_SECTION.finditer(source.text))[:_MOST]
+def _places(source: Source) -> dict[str, Span]:
+    """The place of each section: its last command, or else its name."""
+    places = {}
+    found = list(_SECTION.finditer(source.text))[: 2 * _MOST]
     for at, section in enumerate(found):
         end = found[at + 1].start() if at + 1 < len(found) else len(source.text)
-        settings = {}
-        span = Span(source, section.start(), section.end())
-        for setting in _SETTING.finditer(source.text, section.end(), min(end, section.end() + 20_000)):
-            value = re.sub(r"[ \t];.*", "", setting[2])
-            settings[setting[1].lower()] = re.sub(r"%\(ENV_(\w+)\)s", r"${\1}", " ".join(value.split()))
-            if setting[1].lower() == "command":
-                span = Span(source, setting.start(), setting.end())
-        kind, _, name = section[1].strip().partition(":")
-        yield kind.strip(), name.strip(), settings, span
+        for match in (section, *_COMMAND.finditer(source.text, section.end(), end)):
+            places[section[1]] = Span(source, match.start(), match.end())
+    return places

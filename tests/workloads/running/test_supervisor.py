@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shmlint.model.source import Source
+from shmlint.workloads.running.supervisor import read
 from tests.table import table
 from tests.workloads.cases import DOCKERFILE, LOADER, compose, need
 
@@ -31,6 +33,15 @@ files = parts/*.conf
         (SUPERVISED.format(workers=8, more=""), "", "needed"),
         (SUPERVISED.format(workers=0, more=""), "", "not-needed"),
         (SUPERVISED.format(workers=8, more="autostart=false"), "", "not-needed"),
+        (SUPERVISED.format(workers=8, more="autostart = False  ; later"), "", "not-needed"),
+        (SUPERVISED.format(workers=8, more="AUTOSTART: Off"), "", "not-needed"),
+        (SUPERVISED.format(workers=8, more="autostart=True # now"), "", "needed"),
+        (SUPERVISED.format(workers=8, more="autostart=%(ENV_TRAIN)s"), "", "likely"),
+        (SUPERVISED.format(workers=8, more="") + "[program:train]\nautostart=no\n", "", "not-needed"),
+        (SUPERVISED.format(workers=8, more="; autostart=no"), "", "needed"),
+        # Lines of a template, which supervisord refuses
+        (SUPERVISED.format(workers=8, more="{% if train %}"), "", "likely"),
+        ("{% if train %}\n" + SUPERVISED.format(workers=8, more=""), "", "unknown"),
         (SUPERVISED.format(workers=0, more=""), "[program:x]\ncommand=python train.py\n", "needed"),
         (SUPERVISED.format(workers=0, more=""), "[program:x]\ncommand=gone\n", "unknown"),
         (SUPERVISED.format(workers=0, more=""), "[include]\nfiles = *.conf\n", "not-needed"),
@@ -54,3 +65,11 @@ def test_the_directory_that_debians_configuration_includes(tmp_path: Path) -> No
     }  # fmt: skip
     assert need(tmp_path, files).verdict == "needed"
     assert need(tmp_path, {**files, "parts/x.conf": "[program:x]\ncommand=python gone.py\n"}).verdict == "unknown"
+
+
+def test_where_a_supervised_program_stands() -> None:
+    text = "[program:a]\ndirectory=/x\nCommand = python a.py ; run\n    --more  # it\n[program:b]\ncommand=b\n"
+    found = read(Source("x.conf", text))
+    assert [(one.command, one.span.text.splitlines()[0]) for one in found.programs] == [
+        ("python a.py --more", "Command = python a.py ; run"), ("b", "command=b"),
+    ]  # fmt: skip
