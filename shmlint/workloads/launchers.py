@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from shmlint.model.number import whole_number
 from shmlint.workloads.commands import MPI_STARTERS, behind_mpi, is_python, unwrapped
 
 LAUNCHERS: dict[str, frozenset[str]] = {
@@ -79,21 +79,24 @@ def _behind_options(rest: tuple[str, ...], flags: frozenset[str]) -> tuple[tuple
     return unwrapped(rest[at:]), module_next
 
 
-def with_processes(command: tuple[str, ...], text_of: Callable[[str], str | None]) -> tuple[str, ...]:
-    """A command of accelerate with the number of processes that its configuration file sets for one host."""
+def with_processes(command: tuple[str, ...], settings_of: Callable[[str], Mapping[str, object]]) -> tuple[str, ...]:
+    """A command of accelerate with the number of processes that its configuration file sets for one host.
+
+    ``settings_of`` has the values of a file, none where it cannot be read.
+    """
     if posixpath.basename(command[0]) not in ("accelerate", "accelerate-launch"):
         return command
     words = [part for word in command for part in (word.split("=", 1) if word.startswith("--") else [word])]
     if any(word in _PROCESSES for word in words):
         return command
     named = next((words[at + 1] for at, word in enumerate(words[:-1]) if word in _CONFIGURATION), None)
-    text = text_of(named) if named is not None else None
-    set_to = dict(re.findall(_SETTING, text or ""))
-    count, hosts = int(set_to.get("num_processes", 0)), int(set_to.get("num_machines", 1))
-    way = re.search(_ON_GPUS, text or "")
-    if way is not None and way[1] == "NO":
+    settings = settings_of(named) if named is not None else {}
+    way = str(settings.get("distributed_type")).upper()
+    count = whole_number(str(settings.get("num_processes")))
+    hosts = whole_number(str(settings.get("num_machines", 1)))
+    if way == "NO":
         count = hosts
-    if way is None or not count or not hosts or count % hosts:
+    if way not in _ON_GPUS or not count or not hosts or count % hosts:
         return command
     at = 2 if command[1:2] == ("launch",) else 1
     return (*command[:at], "--num_processes", str(count // hosts), *command[at:])
@@ -101,8 +104,7 @@ def with_processes(command: tuple[str, ...], text_of: Callable[[str], str | None
 
 _PROCESSES = frozenset({"--num_processes", "--num-processes", "--cpu", "--tpu"})
 _CONFIGURATION = frozenset({"--config_file", "--config-file"})
-_SETTING = r"(?m)^(num_processes|num_machines)[ \t]*:[ \t]*([0-9]{1,4})[ \t]*(?:#.*)?\r?$"
-_ON_GPUS = r"(?m)^distributed_type[ \t]*:[ \t]*['\"]?(NO|MULTI_GPU|DEEPSPEED|FSDP|MEGATRON_LM)\b"
+_ON_GPUS = frozenset({"NO", "MULTI_GPU", "DEEPSPEED", "FSDP", "MEGATRON_LM"})
 """Ways of accelerate to use GPUs, the first of them only one (accelerate/utils/dataclasses.py, ``DistributedType``)."""
 
 _SUBCOMMANDS: dict[str, tuple[str, ...]] = {

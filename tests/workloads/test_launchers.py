@@ -106,6 +106,18 @@ LAUNCHED = "from accelerate import Accelerator\naccelerator = Accelerator()\n"
         ("--config_file gpus.yaml", ACCELERATE.replace("MULTI_GPU", "'NO'"), "not-needed"),
         ("--config_file gpus.yaml", "num_processes: many\ndistributed_type: MULTI_GPU\n", "likely"),
         ("--config_file other.yaml", ACCELERATE, "likely"),
+        ("--config_file gpus.yaml", ACCELERATE.replace(" 4", ' "4"'), "needed"),
+        ("--config_file gpus.yaml", "{" + ", ".join(ACCELERATE.splitlines()) + "}\n", "needed"),
+        ("--config_file gpus.yaml", '{"distributed_type": "FSDP", "num_processes": 4, "num_machines": 1}', "needed"),
+        ("--config_file gpus.yaml", '{"distributed_type": "NO", "num_processes": 4, "num_machines": 1}', "not-needed"),
+        ("--config_file gpus.yaml", ACCELERATE.replace("MULTI_GPU", "NO"), "not-needed"),
+        ("--config_file gpus.yaml", ACCELERATE.replace("MULTI_GPU", "multi_gpu"), "needed"),
+        ("--config_file gpus.yaml", ACCELERATE.replace(" 4", " yes"), "likely"),
+        ("--config_file gpus.yaml", ACCELERATE.replace(" 4", " -1"), "likely"),
+        ("--config_file gpus.yaml", ACCELERATE + "fsdp_config:\n  num_processes: 1\n", "needed"),
+        ("--config_file gpus.yaml", "# num_processes: 1\n" + ACCELERATE, "needed"),
+        ("--config_file gpus.yaml", ACCELERATE + "---\n" + ACCELERATE, "likely"),
+        ("--config_file gpus.yaml", "[" + ACCELERATE, "likely"),
     ],
 )
 def test_processes_that_a_configuration_of_accelerate_sets(

@@ -202,7 +202,7 @@ class Follower:
         if command[0] in ("source", ".") and len(command) > 1:
             self._sourced(command[1], context)
             return
-        command = with_processes(command, lambda path: self._text_of(path, directory))
+        command = with_processes(command, lambda path: self._settings_of(path, directory))
         if (local := in_container(command)) != command:
             self.stop(f"`{program}` runs its command on another host, or in another container", span)
             command = local
@@ -241,11 +241,14 @@ class Follower:
         found = self.files.find(program, directory) if program.endswith(".sh") and not known else None
         return found is not None
 
-    def _text_of(self, path: str, directory: str) -> str | None:
-        """The text of a file of the repository that a command names."""
+    def _settings_of(self, path: str, directory: str) -> Mapping[str, object]:
+        """The values of a configuration file of the repository that a command names."""
+        from shmlint.workloads.python.configurations.settings_files import read_settings
+
         place = self.files.find(path, directory)
         source = self.files.repository.source(place.path) if place is not None else None
-        return source.text if source is not None else None
+        found = read_settings(source) if source is not None else None
+        return {key: part.value for key, part in found.entries.items()} if found is not None else {}
 
     def _kind(self, command: tuple[str, ...], context: RunContext) -> Kind:
         kind, program = kind_of(command), posixpath.basename(command[0])
