@@ -23,6 +23,8 @@ class Accelerator(NamedTuple):
     runtime: str = ""
     variable: str = ""
     """Which devices the runtime hands in; without the runtime it does nothing."""
+    narrowed_by: tuple[str, ...] = ()
+    """The variables by which a program sees fewer of the devices that the container has; each of them counts."""
     driver: str = ""
     """The drivers of a device request start with it."""
     capabilities: frozenset[str] = frozenset()
@@ -40,14 +42,15 @@ class Accelerator(NamedTuple):
 
 
 NVIDIA = Accelerator(
-    "NVIDIA", "nvidia", "nvidia", "NVIDIA_VISIBLE_DEVICES", "nvidia",
+    "NVIDIA", "nvidia", "nvidia", "NVIDIA_VISIBLE_DEVICES", ("CUDA_VISIBLE_DEVICES",), "nvidia",
     frozenset({"gpu", "nvidia", "compute", "compat32", "graphics", "utility", "video", "display"}),
     cdi=r"nvidia\.com/(?:gpu|mig|gpu-all)", device=r"/dev/nvidia[0-9]+", node=r"/dev/(?:nvidia.*|dxg)",
     resource=r"nvidia\.com/(?:gpu(?:[.-][\w.-]+)?|mig-[\w.-]+)",
 )  # fmt: skip
 """moby daemon/devices_nvidia_linux.go; /dev/dxg is the node of the Windows Subsystem for Linux."""
 AMD = Accelerator(
-    "AMD", "amd", "amd", "AMD_VISIBLE_DEVICES", "amd", frozenset({"gpu", "amd"}),
+    "AMD", "amd", "amd", "AMD_VISIBLE_DEVICES",
+    ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"), "amd", frozenset({"gpu", "amd"}),
     cdi=r"amd\.com/gpu", node="/dev/kfd", resource=r"amd\.com/gpu(?:[.-][\w.-]+)?",
 )  # fmt: skip
 """moby daemon/devices_amd_linux.go; rocm.docs.amd.com, "Running ROCm Docker containers"."""
@@ -59,18 +62,22 @@ ACCELERATORS = (
     Accelerator("Intel", "intel", cdi=r"intel\.com/(?:gpu|xpu)", resource=r"gpu\.intel\.com/(?:i915|xe)"),
     # docs.habana.ai, "Docker Installation". /dev/accel/accel0 may as well be an NPU of a notebook.
     Accelerator(
-        "Gaudi", None, "habana", "HABANA_VISIBLE_DEVICES", "habana", cdi=r"habana\.ai/gaudi",
+        "Gaudi", None, "habana", "HABANA_VISIBLE_DEVICES", driver="habana", cdi=r"habana\.ai/gaudi",
         device=r"/dev/hl[0-9]+", node=r"/dev/(?:hl|accel/accel)_controlD[0-9]+",
         resource=r"habana\.ai/gaudi",
     ),
     # hiascend.com, "Ascend Docker Runtime", and "Use in Containers" for the nodes.
     Accelerator(
-        "Ascend", None, "ascend", "ASCEND_VISIBLE_DEVICES", "ascend",
+        "Ascend", None, "ascend", "ASCEND_VISIBLE_DEVICES", driver="ascend",
         device=r"/dev/v?davinci[0-9]+", node=r"/dev/davinci_manager", resource=r"huawei\.com/Ascend[\w.-]+",
     ),
-    Accelerator("Moore Threads", None, "mthreads", "MTHREADS_VISIBLE_DEVICES", "mthreads"),
+    Accelerator("Moore Threads", None, "mthreads", "MTHREADS_VISIBLE_DEVICES", driver="mthreads"),
     METAX,
 )  # fmt: skip
+OF_RUNTIMES = tuple(row.variable for row in ACCELERATORS if row.variable)
+"""The variables by which runtimes hand in devices."""
+OF_PROGRAMS = tuple(dict.fromkeys(name for row in ACCELERATORS for name in row.narrowed_by))
+"""The variables by which programs see fewer of them."""
 _FOR_ALL = {"/dev/dxg": NVIDIA, "/dev/kfd": AMD, "/dev/mxcd": METAX}
 """Nodes that give access to all GPUs of a machine."""
 

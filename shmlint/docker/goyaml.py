@@ -10,8 +10,10 @@ import re
 
 from shmlint.docker.sizes import go_float
 
+NULLS = ("", "~", "null", "Null", "NULL")
+"""Plain scalars that are nothing."""
 _WORDS: dict[str, bool | float | None] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(NULLS, None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),

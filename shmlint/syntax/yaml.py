@@ -99,6 +99,13 @@ class Alias(Node):
         return self.target
 
 
+def text_at(node: Node | None, *path: str) -> str:
+    """The text under a path of keys; empty where there is none."""
+    for key in path:
+        node = node.get(key) if isinstance(node, MappingNode) else None
+    return node.value if isinstance(node, Scalar) else ""
+
+
 class Document:
     """One document of a file: its root, keys that occur twice in one mapping, and keys that may be no text."""
 

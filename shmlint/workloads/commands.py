@@ -10,6 +10,7 @@ from itertools import pairwise, takewhile, zip_longest
 from typing import Literal
 
 from shmlint.docker.prefixes import after_prefix, prefix_of
+from shmlint.model.launch import ENGINES
 from shmlint.model.number import whole_number
 
 MISSING = "$UNKNOWN"
@@ -88,7 +89,7 @@ def in_container(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _REMOTE = frozenset({"ssh", "pdsh", "sshpass"})
-_OTHER_CONTAINERS = frozenset({"kubectl", "oc", "docker", "podman", "nerdctl"})
+_OTHER_CONTAINERS = frozenset({"kubectl", "oc", *ENGINES})
 """Programs whose ``exec`` runs the rest in another container."""
 
 

@@ -6,7 +6,7 @@ import re
 
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_text import Shell
-from shmlint.syntax.yaml import MappingNode, Node, Scalar
+from shmlint.syntax.yaml import MappingNode, text_at
 
 _OF_WINDOWS: dict[tuple[str, str], Shell] = {("runs-on", "run"): "pwsh", ("pool", "script"): "cmd"}
 """The shell on Windows, by the key of the runner and that of the script: GitHub's and Azure's.
@@ -29,7 +29,7 @@ class Runner(NamedTuple):
 
     def inside(self, node: MappingNode, text: str) -> Runner:
         """What decides it for a mapping inside; ``text`` is that of the file."""
-        named = _text(node, "shell") or _text(node, "defaults", "run", "shell") or _of_task(node) or self.shell
+        named = text_at(node, "shell") or text_at(node, "defaults", "run", "shell") or _of_task(node) or self.shell
         for key in ("runs-on", "pool", "tags", "executor"):
             runner = node.get(key)
             if runner is not None:
@@ -53,14 +53,7 @@ def _on_windows(key: str, runner: str, job: str) -> str:
 
 def _of_task(step: MappingNode) -> str:
     """The shell that a task of Azure starts."""
-    task = _text(step, "task").partition("@")[0]
+    task = text_at(step, "task").partition("@")[0]
     if task == "PowerShell":
-        return "pwsh" if _text(step, "inputs", "pwsh") == "true" else "powershell"
+        return "pwsh" if text_at(step, "inputs", "pwsh") == "true" else "powershell"
     return "bash" if task == "Bash" else ""
-
-
-def _text(node: Node | None, *path: str) -> str:
-    """The text under a path of keys; empty where there is none."""
-    for key in path:
-        node = node.get(key) if isinstance(node, MappingNode) else None
-    return node.value if isinstance(node, Scalar) else ""

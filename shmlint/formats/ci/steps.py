@@ -15,7 +15,7 @@ from shmlint.formats.expressions import EXPRESSION
 from shmlint.formats.steps import as_step, running, starts_containers, unread
 from shmlint.model.launch import Bind, Launch, Unknown, Value
 from shmlint.model.source import Source, Span
-from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
+from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode, text_at
 
 WORKSPACE = "/github/workspace"
 """Where the repository is checked out, as it is called here."""
@@ -36,7 +36,7 @@ def with_steps(launch: Launch, job: MappingNode, root: Node, source: Source, top
     if not isinstance(listed, SequenceNode) or not listed.items:
         return launch
     span = _place(job, listed, steps, source)
-    shells = [_text(holder, "defaults", "run", "shell") for holder in (job, root)]
+    shells = [text_at(holder, "defaults", "run", "shell") for holder in (job, root)]
     shell = next((shell for shell in shells if shell), "sh")
     own = {name for step in steps for name, _ in _set_by(step, source)}
     script = (f"{_script(step, shell, job)}{_handed_on(step, own)}" for step in steps)
@@ -81,25 +81,18 @@ def jobs_in(root: Node, container: str) -> Iterator[MappingNode]:
     pending = [root]
     for node in pending:  # grows while it is walked
         if isinstance(node, MappingNode):
-            if node.get("steps") is not None and _text(node, "container") == container:
+            if node.get("steps") is not None and text_at(node, "container") == container:
                 yield node
             pending += (value for _, value in node.pairs)
         elif isinstance(node, SequenceNode):
             pending += node.items
 
 
-def _text(node: Node | None, *path: str) -> str:
-    """The text under a path of keys; empty where there is none."""
-    for key in path:
-        node = node.get(key) if isinstance(node, MappingNode) else None
-    return node.value if isinstance(node, Scalar) else ""
-
-
 def _script(step: MappingNode, shell: str, job: MappingNode) -> str:
     """A step as a command in a shell of its own, under a condition where it has one."""
-    text = _run(step, _text(step, "shell") or shell)
-    folder = _text(step, "working-directory") or _text(job, "defaults", "run", "working-directory")
-    folder = folder or _text(step, "workingDirectory")
+    text = _run(step, text_at(step, "shell") or shell)
+    folder = text_at(step, "working-directory") or text_at(job, "defaults", "run", "working-directory")
+    folder = folder or text_at(step, "workingDirectory")
     if folder and _written(step):
         text = f'cd "{_known(folder)}"\n{text}'
     return as_step(text, decided=_is_decided(step))
@@ -107,7 +100,7 @@ def _script(step: MappingNode, shell: str, job: MappingNode) -> str:
 
 def _is_decided(step: MappingNode) -> bool:
     """Whether a condition decides about a step."""
-    condition = _text(step, "if") or _text(step, "condition")
+    condition = text_at(step, "if") or text_at(step, "condition")
     return condition not in ("", "always()", "${{ always() }}", "succeeded()")
 
 
@@ -134,14 +127,14 @@ def _run(step: MappingNode, shell: str) -> str:
     if written:
         language = re.split(r"\W", shell, maxsplit=1)[0]
         return _known(written) if language in ("sh", "bash") else unread(f"in {language or 'another language'}")
-    if _text(step, "pwsh") or _text(step, "powershell"):
+    if text_at(step, "pwsh") or text_at(step, "powershell"):
         return unread("in powershell")
-    action = _text(step, "uses") or _text(step, "task")
+    action = text_at(step, "uses") or text_at(step, "task")
     return "" if not action or _NO_PROGRAM.match(action) else f"'{action}'".replace("\n", " ")
 
 
 def _written(step: MappingNode) -> str:
-    return next((text for key in _COMMANDS if (text := _text(step, key))), "")
+    return next((text for key in _COMMANDS if (text := text_at(step, key))), "")
 
 
 def _known(text: str) -> str:
@@ -173,9 +166,9 @@ def _set_by(holder: Node, source: Source) -> Iterator[tuple[str, Value[str]]]:
 def _checkouts(steps: list[MappingNode], top: str, span: Span) -> Iterator[Bind]:
     """Where the container has the repository; Azure checks it out by itself."""
     of_azure = any(step.get(key) is not None for step in steps for key in ("script", "bash", "task", "checkout"))
-    if of_azure and not any(_text(step, "checkout") == "none" for step in steps):
+    if of_azure and not any(text_at(step, "checkout") == "none" for step in steps):
         yield Bind(top or ".", WORKSPACE, span, resolved=True)
     for step in steps:
-        if _text(step, "uses").startswith("actions/checkout@") and not _text(step, "with", "repository"):
-            folder = _text(step, "with", "path").strip("./")
+        if text_at(step, "uses").startswith("actions/checkout@") and not text_at(step, "with", "repository"):
+            folder = text_at(step, "with", "path").strip("./")
             yield Bind(top or ".", f"{WORKSPACE}/{folder}".rstrip("/"), span, resolved=True)

@@ -17,6 +17,7 @@ from shmlint.files.kinds import kind_of
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import scripts
+from shmlint.model.launch import ENGINES
 from shmlint.model.source import Source
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ _WRITTEN = (
 )
 _LISTS = r"(?<!\S)(?:-f|--file)[ \t=]|COMPOSE_FILE"
 _COMPOSE = frozenset({"docker-compose", "podman-compose"})
-_ENGINES = frozenset({"docker", "podman", "nerdctl"})
 _WITH_VALUE = frozenset(
     {"-f", "--file", "-p", "--ansi", "--env-file", "--parallel", "--profile", "--progress", "--project-directory",
      "--project-name"}
@@ -171,7 +171,7 @@ def compose_options(words: Sequence[Word]) -> tuple[Sequence[Word], list[tuple[s
     left = [word.text.rpartition("/")[2] for word in words[:6]]
     at = next((i for i, name in enumerate(left) if name in _COMPOSE), None)
     if at is None:
-        at = next((i + 1 for i in range(len(left) - 1) if left[i] in _ENGINES and left[i + 1] == "compose"), None)
+        at = next((i + 1 for i in range(len(left) - 1) if left[i] in ENGINES and left[i + 1] == "compose"), None)
     if at is None:
         return None
     found: list[tuple[str, Word]] = []

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from shmlint.docker.goyaml import NULLS
 from shmlint.docker.sizes import spell_compose
 from shmlint.files.read import Unreadable
-from shmlint.formats.compose.splice import KEY, NULLS, Pair, change, insert, other_default, replace
+from shmlint.formats.compose.splice import KEY, Pair, change, insert, other_default, replace
 from shmlint.formats.compose.tree import Leaf
 from shmlint.model.launch import Change, ReadOnly
 from shmlint.model.source import Span

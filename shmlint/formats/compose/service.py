@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 
+from shmlint.docker.accelerators import OF_RUNTIMES
 from shmlint.docker.images import DOCKERFILES
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
@@ -177,10 +178,6 @@ def _names(service: Service, project: Project) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in given if name))
 
 
-_VISIBLE = ("NVIDIA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES")
-"""Which GPUs a runtime is to hand in."""
-
-
 def _in_env_files(tree: Branch, workspace: Workspace) -> tuple[dict[str, Value[str]], bool]:
     """What each ``env_file`` sets, and whether one is not here, which may set any variable."""
     found: dict[str, Value[str]] = {}
@@ -192,7 +189,7 @@ def _in_env_files(tree: Branch, workspace: Workspace) -> tuple[dict[str, Value[s
             continue
         literal = is_literal(path, workspace)
         for name, text in read_env_file(path, workspace, leaf.layer.variables).items():
-            known = text is not None and (literal or name in _VISIBLE)
+            known = text is not None and (literal or name in OF_RUNTIMES)
             value = text if known and text is not None else Unknown("variable", f"{name} is set in an env file")
             found[name] = Value(value, leaf.span, "", private=True)
     return found, unread

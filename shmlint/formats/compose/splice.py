@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from shmlint.docker.goyaml import NULLS
 from shmlint.docker.sizes import InvalidSize, parse_docker, spell_compose
 from shmlint.formats.compose.tree import Entry, Leaf
 from shmlint.model.launch import Change
@@ -22,7 +23,6 @@ KEY = "shm_size"
 Pair = tuple[str, str, str]
 """A key and its value, as text; the third is the key that the value is under within the first, or empty."""
 
-NULLS = ("", "~", "null", "Null", "NULL")
 """How an empty value is written."""
 
 

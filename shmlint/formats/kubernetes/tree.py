@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from shmlint.docker.goyaml import NULLS
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax import yaml
@@ -23,7 +24,7 @@ class Leaf(NamedTuple):
     @property
     def null(self) -> bool:
         """Whether it stands for nothing."""
-        return self.plain and self.text in ("", "~", "null", "Null", "NULL")
+        return self.plain and self.text in NULLS
 
 
 class Field(NamedTuple):

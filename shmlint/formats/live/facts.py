@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from shmlint.docker.accelerators import present
+from shmlint.docker.accelerators import Accelerator, present
 from shmlint.formats.live.cgroups import memory_limit
 from shmlint.formats.live.machine import Machine, NotLinux
 from shmlint.formats.live.mountinfo import MountPoint, mount_points
@@ -172,18 +172,12 @@ def _gpus(machine: Machine) -> Gpus:
     if found is None:
         return Gpus(0, 0, "", None, nodes, source)
     label, vendor = found.accelerator.label, found.accelerator.vendor
-    return Gpus(found.number, _visible(machine, found.number, vendor), label, vendor, nodes, source)
+    return Gpus(found.number, _visible(machine, found.number, found.accelerator), label, vendor, nodes, source)
 
 
-_NARROWING: Mapping[Vendor | None, tuple[str, ...]] = {
-    "nvidia": ("CUDA_VISIBLE_DEVICES",),
-    "amd": ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"),
-}
-
-
-def _visible(machine: Machine, count: int | None, vendor: Vendor | None) -> int | None:
+def _visible(machine: Machine, count: int | None, accelerator: Accelerator) -> int | None:
     """How many GPUs a program sees. An id of -1, or nothing, ends the list (CUDA programming guide)."""
-    for name in _NARROWING.get(vendor, ()):
+    for name in accelerator.narrowed_by:
         value = machine.environment.get(name)
         if value is None:
             continue

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Literal
 
+from shmlint.docker.accelerators import OF_PROGRAMS
 from shmlint.docker.sizes import human
 from shmlint.formats.live.facts import Facts, Gpus, Limit
 from shmlint.formats.live.machine import Machine
@@ -27,10 +28,7 @@ COMMAND = "the command"
 ENVIRONMENT = "the environment"
 """The places of findings that are in no file."""
 
-_COUNTS = (
-    "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "NUM_SHARD", "TENSOR_PARALLEL_SIZE",
-    "NPROC_PER_NODE",
-)  # fmt: skip
+_COUNTS = (*OF_PROGRAMS, "NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
 """Variables that are read besides the NCCL ones, and not shown: how many GPUs and processes there are."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -66,33 +66,36 @@ def _said_of(folders: tuple[str, ...], repository: Repository) -> OwnCode:
 
 def loads_with_workers(files: Files) -> Span | None:
     """Where the code that a container surely sees gives a loader of PyTorch workers; None where none was found."""
-    repository, characters = files.repository, 0
-    for number, path in enumerate(files_in(files.folders(), repository, set())):
-        source = repository.peek(path) if path.endswith(".py") else None
-        characters += len(source.text) if source is not None else 0
-        if number >= MOST_FILES or characters > MOST_BYTES:
-            return None
-        if source is not None and "num_workers" in source.text and "DataLoader" in source.text:
-            from shmlint.workloads.python.own_python import workers_line
 
-            line = workers_line(source.text)
-            if line is not None:
-                return Span(source, *source.line_span(line))
-    return None
+    def line_in(text: str) -> int | None:
+        from shmlint.workloads.python.own_python import workers_line
+
+        return workers_line(text)
+
+    return _first(files, ("num_workers", "DataLoader"), line_in)
 
 
 def starts_ray(files: Files) -> Span | None:
     """Where the code that a container surely sees starts Ray; None where none was found."""
+
+    def line_in(text: str) -> int | None:
+        from shmlint.workloads.python.own_python import ray_line
+
+        return ray_line(text)
+
+    return _first(files, ("ray",), line_in)
+
+
+def _first(files: Files, words: Sequence[str], line_in: Callable[[str], int | None]) -> Span | None:
+    """The first line that a function finds in code with some words, of the code that a container surely sees."""
     repository, characters = files.repository, 0
     for number, path in enumerate(files_in(files.folders(), repository, set())):
         source = repository.peek(path) if path.endswith(".py") else None
         characters += len(source.text) if source is not None else 0
         if number >= MOST_FILES or characters > MOST_BYTES:
             return None
-        if source is not None and "ray" in source.text:
-            from shmlint.workloads.python.own_python import ray_line
-
-            line = ray_line(source.text)
+        if source is not None and all(word in source.text for word in words):
+            line = line_in(source.text)
             if line is not None:
                 return Span(source, *source.line_span(line))
     return None

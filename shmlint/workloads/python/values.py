@@ -148,6 +148,17 @@ def key_of(name: str) -> str:
     return name.lstrip("-+").replace("-", "_")
 
 
+def member_key(node: ast.Attribute | ast.Subscript) -> str | None:
+    """The key by which something inside of another thing is named, where it is written there."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return text_of(node.slice.value) if isinstance(node.slice, ast.Constant) else None
+
+
+COPIES = frozenset({"copy.deepcopy", "copy.copy", "deepcopy"})
+"""Functions that copy a configuration."""
+
+
 def written(text: str, spans: tuple[Span, ...]) -> Found:
     """A text as it is written, unless it stands for another one."""
     is_written = "$" not in text and not text.startswith("<")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from shmlint.docker.accelerators import ACCELERATORS, OF_PROGRAMS
 from shmlint.model.launch import Launch, Unknown, Value
 from shmlint.model.source import Span
 
@@ -25,7 +26,7 @@ def gpu_count(launch: Launch) -> Count:
         if value.known is None:
             count = count if count == 1 else None
             continue
-        if value.known in (("all",) if name in _OF_PROGRAMS else ("all", "void", "none", "")):
+        if value.known in (("all",) if name in OF_PROGRAMS else ("all", "void", "none", "")):
             continue  # to a program an empty list leaves none
         ids = [part.strip() for part in value.known.split(",") if part.strip()]
         if "-1" in ids:  # CUDA stops reading there
@@ -44,7 +45,7 @@ def may_see_more(launch: Launch) -> bool:
 def devices_for(before: Sequence[str], span: Span | None) -> Value[str] | None:
     """What these words before a program leave it of the GPUs: ``CUDA_VISIBLE_DEVICES=0``, or ``env`` and that."""
     given = dict(word.partition("=")[::2] for word in before)
-    name = next((name for name in _OF_PROGRAMS if name in given), "")
+    name = next((name for name in OF_PROGRAMS if name in given), "")
     if not name or span is None:
         return None
     text = given[name]
@@ -53,7 +54,7 @@ def devices_for(before: Sequence[str], span: Span | None) -> Value[str] | None:
 
 def exported_devices(environment: Mapping[str, Value[str]]) -> Value[str] | None:
     """What the variables of a script or a container leave a program of the GPUs."""
-    value = next((environment[name] for name in _OF_PROGRAMS if name in environment), None)
+    value = next((environment[name] for name in OF_PROGRAMS if name in environment), None)
     if value is None or not value.because:
         return value
     return value._replace(value=Unknown("variable", value.because))
@@ -72,20 +73,15 @@ def as_seen(launch: Launch, commands: Sequence[Ran]) -> Launch:
     if seen.known is not None:
         each = (part.strip() for value in told for part in (value.known or "").split(","))
         seen = seen._replace(value=",".join(dict.fromkeys(filter(None, each))))
-    return launch._replace(environment={**launch.environment, _OF_PROGRAMS[0]: seen})
+    return launch._replace(environment={**launch.environment, OF_PROGRAMS[0]: seen})
 
 
 def as_set_by_code(launch: Launch, variables: frozenset[str]) -> Launch:
     """A launch whose GPUs are not known to its program, where its code sets one of the variables that leave it some."""
-    if gpu_count(launch) == 1 or variables.isdisjoint(_OF_PROGRAMS):
+    if gpu_count(launch) == 1 or variables.isdisjoint(OF_PROGRAMS):
         return launch
     left: Value[str] = Value(Unknown("variable", "its code sets it"), launch.span, "")
-    return launch._replace(environment={**launch.environment, _OF_PROGRAMS[0]: left})
+    return launch._replace(environment={**launch.environment, OF_PROGRAMS[0]: left})
 
 
-_VISIBLE = (
-    "NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "AMD_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
-    "HIP_VISIBLE_DEVICES",
-)  # fmt: skip
-_OF_PROGRAMS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
-"""Those that the programs in a container read themselves."""
+_VISIBLE = (*(row.variable for row in ACCELERATORS if row.narrowed_by), *OF_PROGRAMS)

@@ -235,6 +235,8 @@ ACROSS: list[tuple[dict[str, str], tuple[str, ...], str, Any]] = [
       "gpu.env": "NVIDIA_VISIBLE_DEVICES=0,1\n"}, (), "gpu.requested", False),
     ({"compose.yaml": f"services:\n  a:\n    {RUNTIME}", ".env": "N=1\n",
       "gpu.env": "NVIDIA_VISIBLE_DEVICES=0,${N}\n"}, (), "gpu.number", 2),
+    ({"compose.yaml": f"services:\n  a:\n    {RUNTIME.replace('nvidia', 'habana')}", ".env": "N=1\n",
+      "gpu.env": "HABANA_VISIBLE_DEVICES=0,${N}\n"}, (), "gpu.number", 2),
     # A base of the same file has no short form that it extends from another one.
     ({"compose.yaml": "services:\n  a: {extends: b, gpus: [{device_ids: ['0']}]}\n"
       "  b: {extends: {file: lib.yaml, service: c}}\n", "lib.yaml": "services:\n  c: {image: x, gpus: all}\n"},

@@ -19,7 +19,7 @@ from shmlint.files.read import normal
 from shmlint.model.source import Source
 from shmlint.syntax.python import Module, dotted, parse
 from shmlint.workloads.python.configurations.settings_files import OPEN, Part
-from shmlint.workloads.python.values import UNKNOWN, Found, Scope, arithmetic, text_of
+from shmlint.workloads.python.values import COPIES, UNKNOWN, Found, Scope, arithmetic, member_key, text_of
 
 _LONGEST = 200_000
 """Characters of a file that is read."""
@@ -39,7 +39,6 @@ _QUIET = frozenset({"len", "int", "float", "str", "bool", "abs", "round", "range
 """Functions that neither change what they are given nor return some of it."""
 _MAPPINGS = frozenset({"dict", "ConfigDict", "mmengine.ConfigDict", "mmengine.config.ConfigDict", "mmcv.ConfigDict"})
 _READERS = frozenset({"mmengine", "mmengine.config", "mmengine.config.config", "mmcv"})
-_COPIES = frozenset({"copy.deepcopy", "deepcopy", "copy.copy"})
 
 
 class _TooMany(Exception):
@@ -329,7 +328,7 @@ class _File:
         elif isinstance(target, ast.Name):
             self._names[target.id] = part
         elif isinstance(target, ast.Attribute | ast.Subscript):
-            before, key = self._value(target.value), _key(target)
+            before, key = self._value(target.value), member_key(target)
             after = self._unknown(target)
             if isinstance(before.value, dict) and key is not None:
                 after = before._replace(value={**before.entries, key: part})
@@ -343,7 +342,7 @@ class _File:
         if isinstance(target, ast.Name):
             self._names.pop(target.id, None)
         elif isinstance(target, ast.Attribute | ast.Subscript):
-            before, key = self._value(target.value), _key(target)
+            before, key = self._value(target.value), member_key(target)
             after = self._unknown(target)
             if isinstance(before.value, dict) and key is not None:
                 after = before._replace(value={one: part for one, part in before.entries.items() if one != key})
@@ -399,7 +398,7 @@ class _File:
         return self._operation(node)
 
     def _inside(self, node: ast.Attribute | ast.Subscript) -> Part:
-        before, key = self._value(node.value), _key(node)
+        before, key = self._value(node.value), member_key(node)
         found = inside(before, key) if isinstance(before.value, dict) and key is not None else None
         if isinstance(before.value, tuple) and key is not None:
             with suppress(ValueError, IndexError):
@@ -441,7 +440,7 @@ class _File:
         name = self._scope.full_name(node.func)
         if name in _MAPPINGS and "dict" not in self._names:
             return self._mapping(node.args, node.keywords, node)
-        if name in _COPIES and len(node.args) == 1:
+        if name in COPIES and len(node.args) == 1:
             held = self._value(node.args[0])
             return self._copied(held) if name.endswith("deepcopy") else held._replace(value=held.value)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
@@ -505,13 +504,6 @@ def _is_other(name: str) -> bool:
 
 def _called(node: ast.expr) -> str:
     return dotted(node.func) if isinstance(node, ast.Call) else ""
-
-
-def _key(node: ast.Attribute | ast.Subscript) -> str | None:
-    """The key by which something inside of another thing is named, where it is written there."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return text_of(node.slice.value) if isinstance(node.slice, ast.Constant) else None
 
 
 def words_over(root: Part, words: Iterator[tuple[str, Part]]) -> Part:

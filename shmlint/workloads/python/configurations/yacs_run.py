@@ -25,7 +25,7 @@ from shmlint.workloads.python.configurations.yacs_tree import (
     size,
     unknown,
 )
-from shmlint.workloads.python.values import NOTHING, POSITIVE, UNKNOWN, Found, Scope, text_of
+from shmlint.workloads.python.values import COPIES, NOTHING, POSITIVE, UNKNOWN, Found, Scope, member_key, text_of
 
 _DEPTH = 12
 """Functions that call one another."""
@@ -36,7 +36,6 @@ _ASKS = frozenset(
      "register_deprecated_key", "register_renamed_key", "__contains__"}
 )  # fmt: skip
 """Methods of a configuration that leave its values as they are."""
-_COPIES = frozenset({"copy.deepcopy", "copy.copy", "deepcopy"})
 _LEAVES = frozenset(
     {"print", "str", "repr", "len", "isinstance", "hasattr", "getattr", "type", "id", "dict", "list", "sorted", "vars",
      "bool", "zip", "range", "enumerate", "min", "max", "int", "float", "any", "all", "iter", "pprint", "pprint.pprint",
@@ -332,7 +331,7 @@ class Run:
             if holder is None:
                 return
             self._asked.see(target.value)
-            key = _key(target)
+            key = member_key(target)
             if key is None:
                 self._set(holder, doubted(self._node(holder)))
                 return
@@ -380,7 +379,7 @@ class Run:
         node = named
         keys: list[str] = []
         while isinstance(node, ast.Attribute | ast.Subscript):
-            key = _key(node)
+            key = member_key(node)
             if key is None:
                 return None
             keys.append(key)
@@ -446,7 +445,7 @@ class Run:
         made = self._asked.made(node, frame.scope)
         if made is not None:
             return Place(self._object(made))
-        if name in _COPIES and len(node.args) == 1:
+        if name in COPIES and len(node.args) == 1:
             place = self._place(node.args[0], frame)
             return Place(self._object(self._node(place))) if place is not None else None
         if name.endswith("Trainer.auto_scale_workers") and node.args:
@@ -579,11 +578,3 @@ def _is_head(statement: ast.stmt, inner: ast.expr) -> bool:
     """Whether an expression of a statement is in none of those inside of it."""
     parts = (part for name in ("body", "orelse", "handlers", "finalbody") for part in getattr(statement, name, ()))
     return isinstance(statement, ast.ClassDef | Function) or not any(_holds(part, inner) for part in parts)
-
-
-def _key(node: ast.Attribute | ast.Subscript) -> str | None:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return text_of(node.slice.value) if isinstance(node.slice, ast.Constant) else None
-
-
