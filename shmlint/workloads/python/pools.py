@@ -16,8 +16,6 @@ from shmlint.workloads.python.values import Scope
 
 _OF_POOL = MAPS | {"close", "join", "terminate"}
 _SETTINGS = frozenset({"processes", "maxtasksperchild", "chunksize"})
-_IN_LISTS = frozenset({"apply", "apply_async"})
-"""Methods that take the arguments of the function in a list; the others call it for each item."""
 _MAKES_PLAIN = frozenset({"float", "int", "str", "bool", "len", "repr", "round", "hash"})
 """Functions whose result is a plain value, whatever they are given; methods of tensors that are so."""
 _METHODS = frozenset({"item", "tolist"})
