@@ -34,7 +34,6 @@ class MountOption(NamedTuple):
     type: str = "volume"
     source: str = ""
     target: str = ""
-    read_only: bool = False
     size: int | None = None
     size_text: str = ""
     size_at: int | None = None
@@ -83,7 +82,6 @@ def parse_mount(value: str) -> MountOption:
         given.get("type", "volume"),
         given.get("source", ""),
         given.get("target", ""),
-        bool(go_bool(given.get("readonly", "false"))),
         parse_docker(size_text) if size_text else None,
         size_text,
         at.end() - len(size_text) if size_text and at else None,
@@ -157,7 +155,7 @@ def parse_volume(value: str) -> MountOption:
         return MountOption(error="invalid empty volume spec")
     if len(value.encode()) <= 2:
         return MountOption(target=value)
-    source = target = options = ""
+    source = target = ""
     sections = _sections(value)
     for number, section in enumerate(sections):
         last = number == len(sections) - 1
@@ -169,17 +167,9 @@ def parse_volume(value: str) -> MountOption:
             source = section
         elif not target:
             target = section
-        elif not last:
+        elif not last:  # what is behind the target are options
             return MountOption(error=f"invalid spec: {value}: too many colons")
-        else:
-            options = section
-    modes = [option for option in options.split(",") if option in ("ro", "rw")]
-    return MountOption(
-        "bind" if source and _is_path(source) else "volume",
-        source,
-        target,
-        read_only=modes[-1:] == ["ro"],
-    )
+    return MountOption("bind" if source and _is_path(source) else "volume", source, target)
 
 
 def parse_tmpfs(value: str) -> MountOption:
@@ -189,16 +179,13 @@ def parse_tmpfs(value: str) -> MountOption:
     """
     target, colon, options = value.partition(":")
     size_text, size_at = "", None
-    read_only = False
     at = len(target) + len(colon)
     for option in options.split(","):
         name, equals, text = option.partition("=")
         if name == "size":
             size_text, size_at = text, at + len(name) + len(equals)
-        elif option in ("ro", "rw"):
-            read_only = option == "ro"
         at += len(option) + 1
-    return MountOption("tmpfs", "", target, read_only, None, size_text, size_at)
+    return MountOption("tmpfs", "", target, None, size_text, size_at)
 
 
 def _sections(value: str) -> list[str]:

@@ -98,7 +98,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     if not mentions_engine(source.text):
         return Reading()
     pipeline = _pipeline(source, Places())
-    reading = read_source(source, _parts(source, pipeline), workspace)
+    reading = read_source(source, _parts(pipeline), workspace)
     launches = sorted((*reading.launches, *_containers(pipeline)), key=lambda launch: launch.span.start)
     return reading._replace(
         launches=tuple(with_texts(launch, pipeline.places.as_written) for launch in launches),
@@ -109,7 +109,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
 
 def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
     """The scripts of ``sh`` steps, whatever they hold."""
-    return _parts(source, _pipeline(source, Places()))
+    return _parts(_pipeline(source, Places()))
 
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
@@ -117,7 +117,7 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     both = [_pipeline(files.source(path), Places()) for files in (before, after)]
     if len({tuple(_environment(pipeline)) for pipeline in both}) > 1:
         return False  # every command of the pipeline sees it
-    old, new = (list(_parts(pipeline.source, pipeline)) for pipeline in both)
+    old, new = (list(_parts(pipeline)) for pipeline in both)
     return same(old, new, sizes_only=sizes_only)
 
 
@@ -134,7 +134,7 @@ def _environment(pipeline: Pipeline) -> Iterator[str]:
 # Steps -----------------------------------------------------------------------------------------
 
 
-def _parts(source: Source, pipeline: Pipeline) -> Iterator[Part]:
+def _parts(pipeline: Pipeline) -> Iterator[Part]:
     """The scripts of ``sh`` steps."""
     environment = given(
         {name: value.text if value and _is_plain(value) else None for name, value in pipeline.values.items()}
@@ -278,7 +278,7 @@ def _of_steps(pipeline: Pipeline) -> Iterator[Launch]:
         named = {found[1]: _value(pipeline, found.end())[0] for found in _NAMED.finditer(code, match.end(), end)}
         image = named.get("image") or _value(pipeline, match.end())[0]
         span = Span(pipeline.source, match.start(), match.start() + len("withDockerContainer"))
-        launch = _container(pipeline, (image, named.get("args")), span, "`withDockerContainer`")
+        launch = _container(image, named.get("args"), span, "`withDockerContainer`")
         yield _with_steps(launch, pipeline, opening)
 
 
@@ -290,14 +290,14 @@ def _of_agents(pipeline: Pipeline) -> Iterator[Launch]:
         end = min(ends[match.end() - 1], match.end() + _LONGEST_BLOCK)
         fields = {found[1]: _value(pipeline, found.end())[0] for found in _NAMED.finditer(code, match.end(), end)}
         span = Span(pipeline.source, match.start(), match.start() + len(match[1]))
-        launch = _container(pipeline, (fields.get("image"), fields.get("args")), span, "agent container")
+        launch = _container(fields.get("image"), fields.get("args"), span, "agent container")
         launch = _built(launch, pipeline, match.end(), end) if match[1] == "dockerfile" else launch
         yield _with_steps(launch, pipeline, _around(code, ends, match.start()))
     for match in _BARE.finditer(code):
         start = match.start() + match[0].rindex("docker")
         span = Span(pipeline.source, start, start + len("docker"))
         image = _value(pipeline, match.end())[0]
-        launch = _container(pipeline, (image, None), span, "agent container")
+        launch = _container(image, None, span, "agent container")
         yield _with_steps(launch, pipeline, _around(code, ends, start))
 
 
@@ -314,7 +314,7 @@ def _used(pipeline: Pipeline, image: ShellText | None, method: re.Match[str], na
     arguments = _value(pipeline, method.end())[0] if method[2] else None
     if not method[2] and method.end() in pipeline.strings:
         arguments = _value(pipeline, method.end())[0]
-    launch = _container(pipeline, (image, arguments), *named)
+    launch = _container(image, arguments, *named)
     return _with_steps(launch, pipeline, pipeline.code.find("{", method.end())) if method[1] == "inside" else launch
 
 
@@ -363,11 +363,8 @@ def _closing(code: str, start: int) -> int:
     return len(code)
 
 
-def _container(
-    pipeline: Pipeline, given_: tuple[ShellText | None, ShellText | None], span: Span, label: str
-) -> Launch:
+def _container(image: ShellText | None, arguments: ShellText | None, span: Span, label: str) -> Launch:
     """A container of an image with the options of ``docker run`` in one string."""
-    image, arguments = given_
     words: list[Word] = []
     home = span
     if arguments is not None:

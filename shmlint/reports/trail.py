@@ -57,7 +57,7 @@ def render(run: Run, launch: Launch, width: int = WIDTH) -> Iterator[str]:
     need = run.need(launch)
     sections = (
         ("read", _read(launch)), ("image", _image(launch)), ("command", _command(launch)), ("GPU", _gpu(launch)),
-        ("/dev/shm", _decided(effective)), ("runs", _runs(need)), ("needs", _needs(run, launch, need)),
+        ("/dev/shm", _decided(effective)), ("runs", _runs(need)), ("needs", _needs(run, need)),
         ("not known", _unknown(launch, need)), ("found", _found(run, launch)),
     )  # fmt: skip
     for label, texts in sections:
@@ -137,7 +137,7 @@ _VERDICTS = {
 }  # fmt: skip
 
 
-def _needs(run: Run, launch: Launch, need: Need) -> Iterator[str]:
+def _needs(run: Run, need: Need) -> Iterator[str]:
     yield _VERDICTS[need.verdict]
     reasons = why(need, run.context) if need.verdict in ("needed", "likely") else ()
     for reason in reasons:

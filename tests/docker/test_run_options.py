@@ -282,7 +282,7 @@ def test_where_the_value_is(written: str, text: str, value: str | None) -> None:
     ("mount", "expected"),
     [
         (parse_volume("/dev/shm"), MountOption(target="/dev/shm")),
-        (parse_volume("/a:/b:ro"), MountOption("bind", "/a", "/b", True)),
+        (parse_volume("/a:/b:ro"), MountOption("bind", "/a", "/b")),
         (parse_volume("./a:/b"), MountOption("bind", "./a", "/b")),
         (parse_volume("~/a:/b"), MountOption("bind", "~/a", "/b")),
         (parse_volume("data:/b:rw,z"), MountOption("volume", "data", "/b")),
@@ -291,10 +291,10 @@ def test_where_the_value_is(written: str, text: str, value: str | None) -> None:
         (parse_tmpfs("/dev/shm"), MountOption("tmpfs", "", "/dev/shm")),
         (parse_tmpfs("/x:rw,size=1g"), MountOption("tmpfs", "", "/x", size_text="1g", size_at=11)),
         (parse_mount("dst=/x"), MountOption("volume", "", "/x")),
-        (parse_mount("type=bind,src=/a,target=/b,readonly"), MountOption("bind", "/a", "/b", True)),
+        (parse_mount("type=bind,src=/a,target=/b,readonly"), MountOption("bind", "/a", "/b")),
         (
             parse_mount("Type=TMPFS,destination=/x,tmpfs-size=8gb"),
-            MountOption("tmpfs", "", "/x", False, 8 << 30, "8gb", 37),
+            MountOption("tmpfs", "", "/x", 8 << 30, "8gb", 37),
         ),
     ],
 )
@@ -509,7 +509,7 @@ def our_answer(argv: list[str]) -> dict[str, Any]:
         "binds": sorted({_bind(value, mount) for value, mount in volumes if mount.source}),
         "volumes": sorted({value for value, mount in volumes if not mount.source}),
         "mounts": [
-            [mount.type, _source(mount.source), mount.target, mount.read_only, mount.size or 0]
+            [mount.type, _source(mount.source), mount.target, mount.size or 0]
             for mount in (parse_mount(option.value or "") for option in run.all("--mount"))
         ],
         "tmpfs": {key: rest for key, _, rest in (_cut(option.value) for option in run.all("--tmpfs"))},
@@ -574,7 +574,6 @@ def client_answer(argv: list[str]) -> dict[str, Any] | None:
                 mount["Type"],
                 mount.get("Source", ""),
                 mount["Target"],
-                mount.get("ReadOnly", False),
                 mount.get("TmpfsOptions", {}).get("SizeBytes", 0),
             ]
             for mount in host.get("Mounts") or []

@@ -116,7 +116,7 @@ def _include(project: Project, services: dict[str, Service], root: Branch, layer
             taken.add(id(included))
             _take(project, included, inclusion)
             for name, service in included.services.items():
-                _import(project, services, name, service, inclusion.span)
+                _import(project, services, name, service)
     unique: dict[object, Problem] = {}
     for problem in project.problems:
         unique.setdefault(problem.key, problem)
@@ -170,7 +170,7 @@ def _included(inclusion: _Inclusion, variables: Variables, outer: Variables, way
         return circle.project
 
 
-def _import(project: Project, services: dict[str, Service], name: str, service: Service, span: Span) -> None:
+def _import(project: Project, services: dict[str, Service], name: str, service: Service) -> None:
     """Add an included service. Compose before 5.0 refuses one that is there and differs; later ones merge them."""
     home = next(body.layer for body in service.bodies if body.own)
     imported = Service(name, with_context(without_tags(service), home), service.bodies, service.unknown)

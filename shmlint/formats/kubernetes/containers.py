@@ -116,13 +116,11 @@ def _launch(pod: Pod, part: Container, owner: Owner, volumes: Mapping[str, Volum
         cap_add=tuple(_texts(security, "capabilities", "add")),
         privileged=security is not None and security.text("privileged") == "true",
         network=_switch(pod.spec.leaf("hostNetwork")) or _own_network(span),
-        undecided=_undecided(pod, part, owner, image, volumes),
+        undecided=_undecided(pod, part, owner, image),
     )
 
 
-def _undecided(
-    pod: Pod, part: Container, owner: Owner, image: Leaf | Map | None, volumes: Mapping[str, Volume]
-) -> Unknown | None:
+def _undecided(pod: Pod, part: Container, owner: Owner, image: Leaf | Map | None) -> Unknown | None:
     because = pod.unknown or owner.unknown
     if not because and image is None and not pod.provided:
         because = "it has no image: it seems to be a patch of another object"

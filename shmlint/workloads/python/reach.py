@@ -869,7 +869,7 @@ class Walker:
             name, only = self._outside(node, unit.loaded)
             unit = unit if only else unit._replace(certain=False)
         self._looks_up(name, node, scope, unit)
-        self._reads(name, node, scope, unit)
+        self._reads(name, node, scope)
         if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
             self._set_environment(node.args[0], node.args[1], scope, node)
         self._moves = self._moves or name in _CHANGES_DIRECTORY
@@ -898,7 +898,7 @@ class Walker:
         """
         return name in NOT_FOLLOWED and self.modules.resolve(name, loaded.path) is None
 
-    def _reads(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
+    def _reads(self, name: str, node: ast.Call, scope: Scope) -> None:
         """The configuration files that a call reads."""
         last = name.rpartition(".")[2]
         if last in _OPENS and node.args and isinstance(node.args[0], ast.Constant):
