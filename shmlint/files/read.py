@@ -47,8 +47,8 @@ def normal(path: str) -> str:
     return os.path.normpath(path).replace(os.sep, "/")
 
 
-def read_text(path: str, top: str = "") -> Source | Unreadable:
-    """The text of a file on disk. Relative paths count from ``top``, or else from the working directory."""
+def read_text(path: str, top: str) -> Source | Unreadable:
+    """The text of a file on disk. Relative paths count from ``top``, from the working directory where it is empty."""
     try:
         data = read_regular(os.path.join(top, path), MOST + 1)
     except (OSError, ValueError) as error:

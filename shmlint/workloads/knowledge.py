@@ -165,7 +165,7 @@ def entry_of(known: Known | None, extra: Sequence[Workload] = ()) -> Workload | 
     return entry_called(known.id, extra) if known is not None else None
 
 
-def entry_called(name: str, extra: Sequence[Workload] = ()) -> Workload | None:
+def entry_called(name: str, extra: Sequence[Workload]) -> Workload | None:
     """The entry with an id."""
     own = next((workload for workload in extra if workload.id == name), None)
     return own or _by_id().get(name)

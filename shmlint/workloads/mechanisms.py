@@ -126,7 +126,7 @@ def version(text: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def proxy_pool(nccl: str | None = None) -> int:
+def proxy_pool(nccl: str | None) -> int:
     """Bytes of one rank's proxy pool in an NCCL version; the newest known where none is named.
 
     A version older than the table counts as its first. Raises ValueError for what is not a version.
@@ -178,7 +178,7 @@ def batches_at_once(workers: int, prefetch: int = PREFETCH) -> int:
     return workers * prefetch + IN_USE if workers > 0 else 0
 
 
-def dataloader_terms(ranks: int, workers: int, batch_bytes: int, prefetch: int = PREFETCH) -> tuple[Term, ...]:
+def dataloader_terms(ranks: int, workers: int, batch_bytes: int, prefetch: int) -> tuple[Term, ...]:
     """What PyTorch's DataLoader workers of all ranks keep in shared memory; nothing without workers."""
     if workers < 1:
         return ()
@@ -225,7 +225,7 @@ def mpi_terms(ranks: int) -> tuple[Term, ...]:
     return (Term("MPI's messages", ranks * UCX_RANK, formula, "documented and measured", UCX_SOURCE),)
 
 
-def frigate_terms(cameras: Sequence[tuple[int, int]], birdseye: bool = False) -> tuple[Term, ...]:
+def frigate_terms(cameras: Sequence[tuple[int, int]], birdseye: bool) -> tuple[Term, ...]:
     """What Frigate itself reports as its least /dev/shm, for cameras by the width and height they detect at.
 
     Frigate rounds a frame to a tenth of a MiB, and so does this.

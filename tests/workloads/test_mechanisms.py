@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from shmlint.workloads.mechanisms import (
+    PREFETCH,
     batches_at_once,
     browser_terms,
     dataloader_terms,
@@ -99,8 +100,8 @@ def test_batches_take_what_was_measured(workers: int, prefetch: int, batch: int,
 
 
 def test_batches_count_for_every_rank() -> None:
-    assert total(dataloader_terms(8, 4, 1000)) == 8 * (4 * 2 + 2) * 1000
-    assert dataloader_terms(8, 0, 1000) == ()
+    assert total(dataloader_terms(8, 4, 1000, PREFETCH)) == 8 * (4 * 2 + 2) * 1000
+    assert dataloader_terms(8, 0, 1000, PREFETCH) == ()
     assert (batches_at_once(4), batches_at_once(4, 3), batches_at_once(0)) == (10, 14, 0)
 
 
@@ -115,7 +116,7 @@ def test_terms_say_how_they_come_about() -> None:
     assert nccl_terms(2, buffsize=524288)[1].bytes == 2 * 2 * 5967872
     (batches,) = dataloader_terms(2, 4, 2**20, 3)
     assert (batches.bytes, batches.formula) == (28 * 2**20, "2 ranks × (4 workers × 3 ahead + 2 in use) × 1 MiB")
-    assert dataloader_terms(1, 1, 2**20)[0].formula == "(1 worker × 2 ahead + 2 in use) × 1 MiB"
+    assert dataloader_terms(1, 1, 2**20, PREFETCH)[0].formula == "(1 worker × 2 ahead + 2 in use) × 1 MiB"
     share = share_term("a share", 64 * 2**30, 0.3, "https://example.com")
     assert (share.bytes, share.formula, share.basis) == (int(64 * 2**30 * 0.3), "30 % of 64 GiB", "documented")
 
@@ -176,7 +177,7 @@ def test_mpis_messages_take_what_was_measured(processes: int, peak: int) -> None
 
 def test_every_source_is_a_fixed_revision() -> None:
     terms = (
-        *nccl_terms(2), *vllm_terms(2), *sglang_terms(2), *frigate_terms([(1, 1)]), *mpi_terms(2),
+        *nccl_terms(2), *vllm_terms(2), *sglang_terms(2), *frigate_terms([(1, 1)], False), *mpi_terms(2),
         *browser_terms(1, (1, 1), [(1, 1)]),
     )  # fmt: skip
     for source in {term.source for term in terms}:

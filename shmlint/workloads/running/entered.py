@@ -244,9 +244,9 @@ def follow_inside(found: Sequence[Inside], follower: Follower) -> None:
             follower.stop("what `docker exec` gives it is not known", one.span)
 
 
-def behind_exec(words: Sequence[str], name: str | None = None) -> tuple[str, ...] | None:
+def behind_exec(words: Sequence[str]) -> tuple[str, ...] | None:
     """The command of ``docker exec CONTAINER COMMAND``; None where it is another command."""
-    found = _split(words, name)
+    found = _split(words, None)
     return found[2] if found is not None else None
 
 

@@ -219,7 +219,7 @@ class Follower:
         return self._devices or exported_devices(self.environment)
 
     def run_given(
-        self, given: Mapping[str, Value[str]], words: Sequence[str], span: Span, *, certain: bool, directory: str = ""
+        self, given: Mapping[str, Value[str]], words: Sequence[str], span: Span, *, certain: bool, directory: str
     ) -> None:
         """Follow a simple command that is given variables of its own, and perhaps a directory."""
         shared = self.environment
