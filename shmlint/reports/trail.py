@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
+from shmlint.docker.images import parse
 from shmlint.docker.sizes import human, spell_compose
 from shmlint.fixing.plan import advice, planned
 from shmlint.model.finding import Finding, cut
@@ -19,7 +20,6 @@ from shmlint.rules.advice import advised
 from shmlint.rules.wording import why
 from shmlint.run import Run
 from shmlint.workloads.commands import SHELLS, is_python, unwrapped
-from shmlint.workloads.knowledge import image_names
 from shmlint.workloads.running.builds import is_name
 
 _MARGIN = 11
@@ -184,13 +184,13 @@ def _remedy(finding: Finding) -> Iterator[str]:
 def _entry(launch: Launch, size: int, width: int) -> Iterator[str]:
     """The entry of the settings that would settle what the launch needs, with the ``size`` in bytes that is advised."""
     named = launch.image is not None and not launch.image.private and launch.image.known
-    image = image_names(named)[0] if named else ""
+    image = parse(named).repository if named else ""
     command = "" if image else _program(launch)
     if not image and not command:
         from shmlint.workloads.environment import is_plain_image
 
         bases = ((base.known if not base.private else None) or "$" for base in launch.base_images)
-        image = next((image_names(base)[0] for base in bases if "$" not in base and not is_plain_image(base)), "")
+        image = next((parse(base).repository for base in bases if "$" not in base and not is_plain_image(base)), "")
     if not image and not command:
         yield from labelled("", _NOTHING_TO_FIND, width, 0)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from shmlint.docker.images import parse
 from shmlint.docker.sizes import human
 from shmlint.files.cache import Key
 from shmlint.model.finding import Evidence, Finding, Fix, SetSize
@@ -14,7 +15,6 @@ from shmlint.model.rule import Rule
 from shmlint.rules import Context, all_rules, selected
 from shmlint.rules.advice import advised, lowered, of_settings
 from shmlint.rules.wording import container, gpu_evidence, why
-from shmlint.workloads.knowledge import image_names
 
 RULE = Rule("SHM212", "variant-lacks-shm", "warning")
 
@@ -143,8 +143,7 @@ def _same_image(launch: Launch, other: Launch) -> bool:
         return True
     if not launch.image.known or not other.image.known:
         return False
-    names = [image_names(image)[0].rpartition("/")[2] for image in (launch.image.known, other.image.known)]
-    return _stem(names[0]) == _stem(names[1])
+    return _stem(parse(launch.image.known).last) == _stem(parse(other.image.known).last)
 
 
 _WORDS = frozenset(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
+from shmlint.docker.images import parse
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, shell_argument, unwrapped
@@ -81,9 +82,10 @@ def is_plain(image: BuiltImage, files: Files, depth: int = 0) -> bool:
 
 def is_plain_image(name: str) -> bool:
     """Whether an image has an operating system, tools, CUDA, ROS or TensorFlow, as its makers publish it."""
-    if _bare(name).removeprefix("library/") in _SERVERS:
+    repository = parse(name).repository
+    if repository in _SERVERS:
         return False
-    return is_system(name) or re.fullmatch(_PLAIN_BASES, _bare(name)) is not None
+    return is_system(name) or re.fullmatch(_PLAIN_BASES, repository) is not None
 
 
 def sees_more(launch: Launch, files: Files) -> bool:
@@ -113,10 +115,6 @@ _WITHOUT_CODE = (
     r"[\"'}]*/?$"
 )
 """Paths of the host where there are devices, settings, caches and data."""
-
-
-def _bare(image: str) -> str:
-    return re.sub(r"^docker\.io/", "", image.partition("@")[0]).partition(":")[0]
 
 
 def _is_settled(text: str, files: Files) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Literal
 
+from shmlint.docker.images import parse
 from shmlint.docker.sizes import parse_compose
 from shmlint.files.installed import directory
 from shmlint.model.finding import Evidence
@@ -177,25 +178,6 @@ def _by_id() -> Mapping[str, Workload]:
     return {workload.id: workload for workload in builtin()}
 
 
-def image_names(image: str) -> tuple[str, str]:
-    """An image's repository, and repository:tag, in lower case and without Docker Hub's default parts."""
-    name = image.strip().lower().partition("@")[0]
-    head, slash, last = name.rpartition("/")
-    last, _, tag = last.partition(":")
-    repository = f"{head}{slash}{last}"
-    for prefix in _HUB:
-        repository = repository.removeprefix(prefix)
-    repository = repository.removeprefix("library/")
-    return repository, f"{repository}:{tag or 'latest'}"
-
-
-_HUB = (
-    "m.daocloud.io/", "docker.m.daocloud.io/", "mirror.gcr.io/", "public.ecr.aws/docker/", "registry.hub.docker.com/",
-    "index.docker.io/", "registry-1.docker.io/", "docker.io/",
-)  # fmt: skip
-"""Other names of Docker Hub, and mirrors that hold its repositories under their own names."""
-
-
 def recognise(image: str, workloads: Iterable[Workload]) -> tuple[Workload | None, bool]:
     """The first workload whose image patterns fit, and whether that is certain.
 
@@ -207,7 +189,8 @@ def recognise(image: str, workloads: Iterable[Workload]) -> tuple[Workload | Non
 @lru_cache(maxsize=1024)
 def _recognised(image: str, workloads: tuple[Workload, ...]) -> tuple[Workload | None, bool]:
     """The result of ``recognise``: the launches of a run share few images, and a proof reads them again."""
-    repository, tagged = image_names(image)
+    name = parse(image)
+    repository, tagged = name.repository, name.tagged
     exact, globs = _images(workloads)
     numbers = {*exact.get(repository, ()), *exact.get(tagged, ())}
     numbers.update(number for plain, number in globs if plain in tagged)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from shmlint.docker.images import parse
 from shmlint.docker.sizes import human
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
@@ -13,7 +14,7 @@ from shmlint.workloads.assess import decide
 from shmlint.workloads.by_knowledge import NCCL_SOURCE, number, numbers, told_size
 from shmlint.workloads.case import examine
 from shmlint.workloads.commands import is_mpi_only, mpi_processes
-from shmlint.workloads.knowledge import Workload, entry_of, image_names
+from shmlint.workloads.knowledge import Workload, entry_of
 from shmlint.workloads.mechanisms import Term
 from shmlint.workloads.running.visible import Count
 
@@ -320,11 +321,8 @@ def advice(found: Answer) -> tuple[str, int | None, int | None, str, str]:
 
 def nccl_of_image(image: str) -> tuple[str, str] | None:
     """The NCCL of an official PyTorch image, by its tag, and where that comes from."""
-    repository, tagged = image_names(image)
-    if repository != "pytorch/pytorch":
-        return None
-    release = tagged.rpartition(":")[2].partition("-")[0]
-    return nccl_of_torch(release)
+    name = parse(image)
+    return nccl_of_torch(name.tag.partition("-")[0]) if name.repository == "pytorch/pytorch" else None
 
 
 def nccl_of_torch(release: str) -> tuple[str, str] | None:

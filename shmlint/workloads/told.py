@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+from shmlint.docker.images import parse, pattern_of
 from shmlint.docker.sizes import human
 from shmlint.files import kinds
 from shmlint.files.read import normal
@@ -23,7 +24,7 @@ from shmlint.workloads.filesystem import dockerfile_of
 from shmlint.workloads.given import Given, Same
 from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository, Texts
-from shmlint.workloads.running.builds import SPEAKS, builds_in, directories, image_names
+from shmlint.workloads.running.builds import SPEAKS, builds_in, directories, spellings
 from shmlint.workloads.running.visible import gpu_count
 
 _MOST_LOOKED_AT = 20
@@ -82,12 +83,13 @@ _PAGE_ASKS = "the page asks for shared memory"
 
 def _by_other_page(launch: Launch, repository: Repository) -> Told | None:
     """What a page around says that names the same image: known problems, answers to questions."""
-    image = launch.image.known if launch.image is not None else None
-    if not image or "/" not in image:
+    image = launch.image.known or "" if launch.image is not None else ""
+    word = parse(image).repository
+    if "/" not in word:
         return None
-    pattern = rf"{_BEGIN}{re.escape(image)}{_END}"
+    pattern = rf"{_BEGIN}{pattern_of(image)}{_END}"
     for folder in repository.above()[:_LEVELS]:
-        for path in _speaking(folder, repository).holding((image,)):
+        for path in _speaking(folder, repository).holding((word,)):
             source = repository.peek(path) if path.endswith(_PAGES) and path != launch.span.path else None
             named = source is not None and re.search(pattern, source.text)
             said = _said(source, repository)[0] if source is not None and named else None
@@ -193,13 +195,13 @@ def _paths(launch: Launch, built: str | None, repository: Repository) -> Iterato
 
 
 def _speaking(directory: str, repository: Repository) -> Texts:
-    """The files of a directory in which a size is given."""
+    """The files of a directory in which a size is given, with their text in lower case."""
     key = repository.root, directory
     known = repository.shared.sizes.get(key)
     if known is None:
         paths = [normal(os.path.join(directory, n)) for n in repository.names(directory) if re.search(SPEAKS, n)]
         sources = ((path, repository.peek(path)) for path in paths)
-        known = Texts((path, s.text) for path, s in sources if s is not None and _gives(s.text))
+        known = Texts((path, s.text.lower()) for path, s in sources if s is not None and _gives(s.text))
         repository.shared.sizes[key] = known
     return known
 
@@ -214,10 +216,9 @@ _BUILDS = "build"
 def _words(launch: Launch) -> set[str]:
     """Words without which a file does not start the container."""
     found = {launch.name} if launch.kind == "compose-service" and launch.name else set()
-    if launch.image is not None and launch.image.text.strip("\"'"):
-        found.add(launch.image.text.strip("\"'"))
-        found.add(re.split(r"[:@]", launch.image.known or launch.image.text)[0])
-    return found - {""}
+    if launch.image is not None:
+        found |= {launch.image.text.strip("\"'"), parse(launch.image.known or launch.image.text).repository}
+    return {word.lower() for word in found - {""}}
 
 
 def _launches(path: str, repository: Repository) -> tuple[Launch, ...]:
@@ -253,14 +254,14 @@ def _is_same(launch: Launch, other: Launch, built: str | None, repository: Repos
 
 
 def _names(launch: Launch) -> set[str]:
-    return image_names(launch.image.known or "", launch.image.text) if launch.image is not None else set()
+    return spellings(launch.image.known or "", launch.image.text) if launch.image is not None else set()
 
 
 def _dockerfile(launch: Launch, repository: Repository) -> str | None:
     """The Dockerfile of a launch, as far as its own file says so: of the last build before it."""
     if launch.build is not None:
         return dockerfile_of(launch.build, repository)
-    builds = [b for b in builds_in(launch.span.path, repository) if image_names(b.tag, b.tag) & _names(launch)]
+    builds = [b for b in builds_in(launch.span.path, repository) if spellings(b.tag, b.tag) & _names(launch)]
     last = max(builds, key=lambda build: (build.span.start < launch.span.start, build.span.start), default=None)
     return dockerfile_of(last, repository) if last is not None else None
 

@@ -1,11 +1,12 @@
-"""Which names of images the docker client takes; where there is a client, it is asked again."""
+"""Which names of images the docker client takes, and their parts; where there is a client, it is asked again."""
 
 from __future__ import annotations
 
 import pytest
 
-from shmlint.docker.images import is_reference
+from shmlint.docker.images import is_reference, parse
 from tests.oracles.docker_client import docker_create
+from tests.table import table
 
 IMAGES = [
     ("alpine", True),
@@ -44,3 +45,35 @@ def test_references() -> None:
 @pytest.mark.docker_client
 def test_the_client_agrees() -> None:
     assert {image: docker_create(["create", "--", image])[1] is not None for image, _ in IMAGES} == dict(IMAGES)
+
+
+@table(
+    "text, repository, tag, digest",
+    [
+        ("ubuntu", "ubuntu", "", ""),
+        ("me/app:1.2", "me/app", "1.2", ""),
+        ("localhost:5000/me/app", "localhost:5000/me/app", "", ""),
+        ("registry.io:5000/me/app:1@sha256:abc", "registry.io:5000/me/app", "1", "sha256:abc"),
+        ("me/app@sha256:abc", "me/app", "", "sha256:abc"),
+        (" 'NVIDIA/CUDA:12-Devel' ", "nvidia/cuda", "12-devel", ""),
+        # Docker Hub by its other names, and mirrors of it.
+        ("library/ubuntu:22.04", "ubuntu", "22.04", ""),
+        ("docker.io/library/ubuntu", "ubuntu", "", ""),
+        ("index.docker.io/nvidia/cuda:12", "nvidia/cuda", "12", ""),
+        ("registry-1.docker.io/nvidia/cuda", "nvidia/cuda", "", ""),
+        ("registry.hub.docker.com/nvidia/cuda", "nvidia/cuda", "", ""),
+        ("mirror.gcr.io/nvidia/cuda", "nvidia/cuda", "", ""),
+        ("public.ecr.aws/docker/library/ubuntu", "ubuntu", "", ""),
+        ("docker.m.daocloud.io/nvidia/cuda", "nvidia/cuda", "", ""),
+        ("m.daocloud.io/docker.io/library/ubuntu", "ubuntu", "", ""),
+        # Other registries, and other people.
+        ("m.daocloud.io/ghcr.io/me/app", "ghcr.io/me/app", "", ""),
+        ("quay.io/docker.io/app", "quay.io/docker.io/app", "", ""),
+        ("me/library/app", "me/library/app", "", ""),
+        # Variables stay as they are.
+        ("$REGISTRY/me/app:${TAG:-latest}", "$registry/me/app", "${tag:-latest}", ""),
+        ("", "", "", ""),
+    ],
+)
+def test_parts_of_a_name(text: str, repository: str, tag: str, digest: str) -> None:
+    assert parse(text) == (repository, tag, digest)

@@ -66,6 +66,13 @@ def test_a_shell_whose_packages_and_code_are_all_known(
     [
         ("-it -v $PWD:/work", "nvidia/cuda:12.4.1-base-ubuntu22.04", "not-needed"),
         ("-it -v $PWD:/work", "tensorflow/tensorflow:2.15.0-gpu-jupyter", "not-needed"),
+        # The same image under other names of Docker Hub; one of another registry is somebody's own.
+        ("-it -v $PWD:/work", "index.docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04", "not-needed"),
+        ("-it -v $PWD:/work", "mirror.gcr.io/library/ubuntu:22.04", "not-needed"),
+        ("-it -v $PWD:/work", "m.daocloud.io/docker.io/nvidia/cuda:12.4.1-base-ubuntu22.04", "not-needed"),
+        ("-it -v $PWD:/work", "docker.io/library/ros:humble", "not-needed"),
+        ("-it -v $PWD:/work", "public.ecr.aws/docker/library/postgres:16", "unknown"),
+        ("-it -v $PWD:/work", "localhost:5000/nvidia/cuda:12.4.1-base-ubuntu22.04", "unknown"),
         ("-it -v $PWD:/work -v /tmp/.X11-unix:/tmp/.X11-unix -v ~/.ssh:/root/.ssh", "osrf/ros:humble", "not-needed"),
         ("-it -v $PWD:/work -v $HOME/catkin_ws:/root/catkin_ws", "osrf/ros:humble-desktop", "unknown"),
         ("-it", "nvidia/cuda:12.4.1-base-ubuntu22.04", "unknown"),

@@ -53,6 +53,9 @@ OF_HOST = SIZED.replace("--shm-size=16g", "--ipc=host")
         ({"README.md": SERVICE + SERVICE.replace("    deploy:", "    shm_size: 16g\n    deploy:")}, "needed"),
         ({"README.md": SERVICE + SERVICE.replace("  app:", "  other:\n    shm_size: 16g")}, "likely"),
         ({"README.md": PAGE, "start.sh": SIZED.replace(PYTORCH, "other/image")}, "likely"),
+        # Docker Hub and a mirror of it have the same image.
+        ({"README.md": PAGE.replace(PYTORCH, f"index.docker.io/{PYTORCH}"), "start.sh": SIZED}, "needed"),
+        ({"README.md": PAGE, "start.sh": SIZED.replace(PYTORCH, f"mirror.gcr.io/{PYTORCH}")}, "needed"),
         ({"README.md": PAGE, "start.sh": SIZED.replace(" bash\n", " python serve.py\n")}, "likely"),
         ({"README.md": f"{PAGE}Training needs more memory in the container: set `--shm-size`.\n"}, "needed"),
         ({"README.md": f"{PAGE}If workers crash you may need to increase `--shm-size`.\n"}, "likely"),
@@ -253,6 +256,8 @@ BUS_ERROR = "Bus error\n===\n\nThe docker runtime has not\nenough shared memory.
         ({"doc/known.rst": f"{BUS_ERROR}.. code-block:: console\n\n    docker run other/worker\n"}, "unknown"),
         ({"doc/known.rst": f"{BUS_ERROR}.. code-block:: console\n\n    docker run own/worker:2-cpu\n"}, "unknown"),
         ({"doc/known.rst": f"{BUS_ERROR}.. code-block:: console\n\n    docker run own/worker:2.\n"}, "likely"),
+        ({"doc/known.rst": f"{BUS_ERROR}.. code-block:: console\n\n    docker run docker.io/own/worker:2\n"}, "likely"),
+        ({"doc/known.rst": f"{BUS_ERROR}.. code-block:: console\n\n    docker run ghcr.io/own/worker:2\n"}, "unknown"),
         ({"doc/known.rst": f"Nothing.\n\n.. code-block:: console\n\n    {WORKER} --shm-size=1g\n"}, "unknown"),
         ({"doc/known.rst": f"If it has not enough, increase ``--shm-size``.\n\n::\n\n    {WORKER}\n"}, "unknown"),
     ],

@@ -9,9 +9,10 @@ from typing import Any
 from shmlint.cli.explain.pages import WIDTH
 from shmlint.cli.output import Failed
 from shmlint.cli.sizing import right_labelled
+from shmlint.docker.images import parse
 from shmlint.docker.sizes import human
 from shmlint.reports import escape
-from shmlint.workloads.knowledge import Workload, builtin, image_names, recognise
+from shmlint.workloads.knowledge import Workload, builtin, recognise
 
 PREFIX = "workload:"
 """What a topic starts with that can only be a workload."""
@@ -75,7 +76,7 @@ def search(asked: str, known: Sequence[Workload]) -> list[Workload]:
     parts = [w for w in known if lowered in w.id or lowered in w.name.lower()]
     if parts:
         return parts
-    repository, _ = image_names(asked)
+    repository = parse(asked).repository
     return [w for w in known if any(repository in pattern for pattern in w.images)] if len(asked) > 3 else []
 
 

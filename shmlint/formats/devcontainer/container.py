@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 
 from shmlint.docker.gpus import with_host_requirement
+from shmlint.docker.images import parse
 from shmlint.docker.run_options import read_run
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
@@ -125,8 +126,7 @@ def _cuda_features(root: Json) -> Iterator[Value[str]]:
     """
     features = root.get("features")
     for reference, (key, _) in (features.entries.items() if features is not None else ()):
-        name = reference.rpartition("/")[2].partition(":")[0].partition("@")[0]
-        if "cuda" in name.lower().replace("_", "-").split("-"):
+        if "cuda" in parse(reference).last.replace("_", "-").split("-"):
             yield Value(reference, key.inside, reference)
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from shmlint.docker.images import DOCKERFILES
+from shmlint.docker.images import DOCKERFILES, parse
 from shmlint.files.cache import Key
 from shmlint.files.kinds import kind_of
 from shmlint.files.read import Unreadable, normal
@@ -45,13 +45,13 @@ def find_build(launch: Launch, builds: Sequence[Build], repository: Repository) 
     """The build of a launch's image."""
     if launch.image is None or not launch.image.text:
         return FoundBuild(None)
-    names = image_names(launch.image.known or "", launch.image.text)
+    names = spellings(launch.image.known or "", launch.image.text)
     # A script is looked for by the name that it has in common with another, or else by that of the variable for it.
-    words = {re.sub(r"^\$\{?\w*\}?/?", "", re.split(r"[:@]", name)[0]) for name in names} - {""}
+    words = {re.sub(r"^\$\{?\w*\}?/?", "", parse(name).repository) for name in names} - {""}
     words = words or {name for name in names if re.fullmatch(_SHARED, name) is not None}
     words |= {service for word in words for service in _services(word, repository)}
-    known = _with(names, builds, lambda build: image_names(build.tag, build.tag), repository.shared.tags)
-    same = _fitting(lambda build: bool(image_names(build.tag, build.tag) & names), known, words, repository)
+    known = _with(names, builds, lambda build: spellings(build.tag, build.tag), repository.shared.tags)
+    same = _fitting(lambda build: bool(spellings(build.tag, build.tag) & names), known, words, repository)
     same = same or _put_together(names, repository)
     if same:
         nearest = min(same, key=lambda build: _distance(build.span.path, launch.span.path))
@@ -153,19 +153,25 @@ def is_name(text: str) -> bool:
     return bool(text) and not text.startswith(("/", ":")) and not text.endswith(("/", ":"))
 
 
-def image_names(image: str, written: str) -> set[str]:
-    """An image's name in the forms in which a build and a run may write it."""
-    found = set()
-    for name in (image, written):
-        name = name.strip("\"'").lower()
-        if is_name(name):
-            found.add(name.removesuffix(":latest").removeprefix("docker.io/").removeprefix("localhost/"))
-    return found
+def spellings(image: str, written: str) -> set[str]:
+    """An image's name in the forms in which a build and a run may write it, without what makes no difference."""
+    return {_spelling(name) for name in (image, written) if is_name(name.strip("\"'"))}
+
+
+def _spelling(text: str) -> str:
+    """An image's name without the parts that the engine adds where a name has none."""
+    name = parse(text)
+    tag, digest = name.tag if name.tag != _LATEST else "", name.digest
+    return f"{name.repository.removeprefix('localhost/')}{tag and f':{tag}'}{digest and f'@{digest}'}"
+
+
+_LATEST = "latest"
+"""The tag of a name without one."""
 
 
 def bare_name(image: str) -> str:
     """The last part of an image's name, without its tag; empty where a variable decides it."""
-    name = image.strip("\"'").lower().partition("@")[0].rpartition("/")[2].partition(":")[0]
+    name = parse(image).last
     return name if re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name) else ""
 
 
@@ -318,7 +324,7 @@ def _namesake(launch: Launch, builds: Sequence[Build], repository: Repository) -
     name = bare_name(image.known or "") if image is not None else ""
     if image is None or not name or recognise(image.known or "", builtin())[0] is not None:
         return None
-    if "/" not in image.text and name in _OFFICIAL:
+    if is_system(image.known or ""):
         return None
     known = _with([name], builds, lambda build: [bare_name(build.tag)], repository.shared.namesakes)
     found = _fitting(lambda build: _is_namesake(build, launch), known, {name}, repository)
@@ -338,20 +344,16 @@ def _only_one(found: Sequence[Build], launch: Launch) -> Build | None:
     nearest = min(_distance(build.span.path, launch.span.path) for build in found)
     near = [build for build in found if _distance(build.span.path, launch.span.path) == nearest]
     if len({(build.context, build.dockerfile, build.target) for build in near}) > 1:
-        tag = _tag(launch.image.known or "") if launch.image is not None else ""
-        near = [build for build in near if _tag(build.tag.strip("\"'")) == tag]
+        tag = parse(launch.image.known or "").tag if launch.image is not None else ""
+        near = [build for build in near if (parse(build.tag).tag or _LATEST) == (tag or _LATEST)]
     return near[0] if near else None
-
-
-def _tag(image: str) -> str:
-    return image.lower().partition("@")[0].rpartition("/")[2].partition(":")[2] or "latest"
 
 
 def _put_together(names: set[str], repository: Repository) -> list[Build]:
     """The builds of workflows that put their image's name together: ``${{ env.REGISTRY }}/${{ env.IMAGE }}``."""
     ends = {bare_name(name) for name in names if "/" in name} - {""}
     builds = _builds_in(iter([_workflows(repository, every=True)]), ends, repository) if ends else ()
-    return [build for build in builds if image_names(build.tag, build.tag) & names]
+    return [build for build in builds if spellings(build.tag, build.tag) & names]
 
 
 def _of_workflow(launch: Launch, repository: Repository) -> Build | None:
@@ -364,7 +366,7 @@ def _of_workflow(launch: Launch, repository: Repository) -> Build | None:
         return None
     for build in _builds_in(iter([_workflows(repository, every=True)]), {_REPOSITORY}, repository):
         tag = re.sub(r"\$\{\{ *github\.repository *\}\}", name, build.tag.lower())
-        if "/" in tag and _untagged(tag) == _untagged(image.lower()):
+        if "/" in tag and parse(tag).repository == parse(image).repository:
             return build
     return None
 
@@ -375,7 +377,7 @@ def _of_own_name(launch: Launch, repository: Repository) -> Build | None:
     named = [(folder, name) for folder in folders for name in _dockerfiles(folder, repository)]
     files = [os.path.join(folder, name) for folder, name in named if folder == named[0][0]]
     image = launch.image.known if launch.image is not None else None
-    own = "/".join(_untagged((image or "").lower()).split("/")[-2:])
+    own = "/".join(parse(image or "").repository.split("/")[-2:])
     if len(files) != 1 or image is None or "/" not in own or recognise(image, builtin())[0] is not None:
         return None
     if own != _own_name(repository):
@@ -415,7 +417,7 @@ def _is_own_name(name: str, repository: Repository) -> tuple[bool, bool]:
 
 def _of_name_and_tag(image: str, files: Iterable[str]) -> list[str]:
     """The Dockerfiles whose names end like an image with its whole tag, and have a part of its name before that."""
-    name, _, tag = image.lower().partition("@")[0].rpartition("/")[2].partition(":")
+    name, tag = parse(image).last, parse(image).tag
     whole = f"-{_dashed(name)}-{_dashed(tag)}"
     last = f"-{_dashed(tag)}"
     named = ((file, file.lower().removeprefix("dockerfile").removesuffix(".dockerfile")) for file in files)
@@ -443,11 +445,6 @@ def is_published_here(launch: Launch, dockerfile: str, repository: Repository) -
 
 
 _REPOSITORY = "github.repository"
-
-
-def _untagged(image: str) -> str:
-    """An image's name without its tag and its digest."""
-    return re.sub(r"[:@][^/]*$", "", image)
 
 
 def _own_name(repository: Repository) -> str:
@@ -493,7 +490,7 @@ def _of_tag(launch: Launch, repository: Repository) -> Build | None:
     """The Dockerfile beside a launch, in a directory whose name is the end of the tag: ``me/robot:noetic-lidar``."""
     image = launch.image.known if launch.image is not None else None
     name = _name_in_repository(repository).lower()
-    tag = (image or "").partition("@")[0].rpartition("/")[2].partition(":")[2].lower()
+    tag = parse(image or "").tag
     if len(name) < _LEAST_NAME or re.search(rf"(?:^|[._-]){re.escape(name)}$", tag) is None:
         return None
     files = _dockerfiles(repository.home, repository)
@@ -521,8 +518,8 @@ def _is_namesake(build: Build, launch: Launch) -> bool:
     """Whether a build may give a launch's image: the same name, and an owner in at most one of them."""
     assert launch.image is not None
     same = bare_name(build.tag) == bare_name(launch.image.known or "")
-    owners = {name.strip("\"'").lower().rpartition("/")[0] for name in (build.tag, launch.image.known or "")}
-    return same and len(owners - {"", "localhost", "docker.io"}) <= 1
+    owners = {parse(name).repository.rpartition("/")[0] for name in (build.tag, launch.image.known or "")}
+    return same and len(owners - {"", "localhost"}) <= 1
 
 
 def _called(name: str, directory: str, repository: Repository) -> str | None:
@@ -552,7 +549,7 @@ def _guess(launch: Launch, repository: Repository) -> Build | None:
     name = image.known.partition("@")[0]
     if "/" in name and not re.search(_OWN, name) and not image.because:
         return None
-    if "/" not in name and name.partition(":")[0] in _OFFICIAL:
+    if is_system(name):
         return None
     for folder in repository.above():
         for part in ("", "docker"):
@@ -591,7 +588,7 @@ def is_bare(launch: Launch) -> bool:
 
 def is_system(image: str) -> bool:
     """Whether an image is one of an operating system, a language or CUDA as its makers publish it."""
-    name = image.partition("@")[0].removeprefix("docker.io/").removeprefix("library/").partition(":")[0]
+    name = parse(image).repository
     return name in _OFFICIAL or name in ("nvidia/cuda", "nvcr.io/nvidia/cuda")
 
 
@@ -601,12 +598,13 @@ def on_own_base(image: BuiltImage, launch: Launch, builds: Sequence[Build], repo
     The lines of that are the line of its own FROM.
     """
     name, line = image.base_images[0]
-    host = "." in name.partition("/")[0] and "/" in name
+    registry, slash, _ = parse(name).repository.partition("/")
+    host = bool(slash) and "." in registry
     if host or "$" in name or is_system(name) or recognise(name, builtin())[0] is not None:
         return image
-    names, words = image_names(name, name), {bare_name(name)} - {""}
-    known = _with(names, builds, lambda build: image_names(build.tag, build.tag), repository.shared.tags)
-    found = _fitting(lambda build: bool(image_names(build.tag, build.tag) & names), known, words, repository)
+    names, words = spellings(name, name), {bare_name(name)} - {""}
+    known = _with(names, builds, lambda build: spellings(build.tag, build.tag), repository.shared.tags)
+    found = _fitting(lambda build: bool(spellings(build.tag, build.tag) & names), known, words, repository)
     near = min(found, key=lambda build: _distance(build.span.path, launch.span.path), default=None)
     base = read_build(near, repository)[0] if near is not None else None
     if base is None:

@@ -83,6 +83,26 @@ def test_another_name_for_an_image_that_is_built(tmp_path: Path, tag: str, image
 
 
 @table(
+    "built, image, verdict",
+    [
+        ("me/mine", "docker.io/me/mine:latest", "needed"),
+        ("me/mine:1", "index.docker.io/me/mine:1", "needed"),
+        ("registry-1.docker.io/me/mine", "me/mine", "needed"),
+        ("localhost/me/mine", "docker.io/me/mine", "needed"),
+        # Another registry, another tag, and another owner: it is not known to be the same image.
+        ("me/mine", "ghcr.io/me/mine", "likely"),
+        ("me/mine:1", "index.docker.io/me/mine:2", "likely"),
+        ("me/mine", "index.docker.io/you/mine", "likely"),
+    ],
+)
+def test_a_build_and_a_run_write_docker_hub_differently(tmp_path: Path, built: str, image: str, verdict: str) -> None:
+    build = f"docker build -t {built} -f work/Dockerfile .\n"
+    files = {"build.sh": build, "run.sh": f"docker run --gpus all {image} python train.py\n", "train.py": LOADER}
+    files["work/Dockerfile"] = DOCKERFILE + "RUN pip install torch\n"
+    assert need(tmp_path, files, ("run.sh",)).verdict == verdict
+
+
+@table(
     "build, verdict",
     [
         ("docker build -t mine - < work/Dockerfile", "likely"),
@@ -248,6 +268,11 @@ RAY, TORCH = "FROM rayproject/ray:2.9.0-gpu\nRUN pip install gym", "FROM ubuntu\
         ("traffic/start", "me/traffic bash", RAY, "unknown"),
         ("cars", "me/traffic bash", RAY, "unknown"),
         ("ros", "me/ros bash", RAY, "unknown"),
+        # An official image, or one of CUDA, is not built here.
+        ("ubuntu", "ubuntu bash", RAY, "unknown"),
+        ("ubuntu", "docker.io/ubuntu bash", RAY, "unknown"),
+        ("ubuntu", "docker.io/library/ubuntu:22.04 bash", RAY, "unknown"),
+        ("cuda", "nvcr.io/nvidia/cuda:12.4.1-base-ubuntu22.04 bash", RAY, "unknown"),
         ("traffic", "me/traffic bash", "FROM you/traffic\nRUN pip install torch", "unknown"),
         ("traffic", "me/traffic bash", "FROM me/traffic AS old\nRUN true\nFROM old\nRUN pip install torch", "unknown"),
         # It is a guess: of the base image alone nothing is an error, and nothing cleared.

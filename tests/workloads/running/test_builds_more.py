@@ -39,6 +39,21 @@ def test_an_image_has_what_its_own_base_gives_it(tmp_path: Path, base: str, comm
 
 
 @table(
+    "built, base, verdict",
+    [
+        ("me/tools:base", "docker.io/me/tools:base", "likely"),
+        ("docker.io/me/tools:base", "index.docker.io/me/tools:base", "likely"),
+        ("me/tools:base", "ghcr.io/me/tools:base", "not-needed"),
+    ],
+)
+def test_a_base_that_the_repository_builds_for_docker_hub(tmp_path: Path, built: str, base: str, verdict: str) -> None:
+    start = f"{BUILDS.replace('tools:base', built)}docker run --gpus all tools python train.py\n"
+    files = {**FILES, "start.sh": start, "base.Dockerfile": "FROM python:3.12\nENV WORKERS=8\n"}
+    files["Dockerfile"] = FILES["Dockerfile"].replace("tools:base", base)
+    assert need(tmp_path, files).verdict == verdict
+
+
+@table(
     "base, given, verdict",
     [
         ("", "    command: python train.py\n", "not-needed"),
