@@ -192,11 +192,11 @@ def command(**options: Unpack[Options]) -> int:
     batch_bytes = _check_numbers(options)
     settings = load_settings(options["config"], ["."])
     extra = users(settings.workloads)
-    words = options["words"] or (("frigate",) if options["camera"] else ())
+    words = options["words"] or (_of_cameras() if options["camera"] else ())
     launch, own = _launch(words, extra)
     launch = _with_limits(launch, options)
     found = answer(_question(launch, options, batch_bytes), (*own, *extra), settings.default_shm_size)
-    if options["camera"] and (found.need.workload is None or found.need.workload.id != "frigate"):
+    if options["camera"] and (found.workload is None or found.workload.inputs != "cameras"):
         name = found.need.workload.name if found.need.workload is not None else "the image"
         fail(f"--camera is for Frigate, and {name} is not known to be Frigate; use the image name frigate")
     if found.workload is None and len(words) == 1 and not found.terms:
@@ -208,6 +208,11 @@ def command(**options: Unpack[Options]) -> int:
         text = "".join(f"{line}\n" for line in render(found, settings.default_shm_size))
     write(Output(), text, machine=options["format"] == "json")
     return 0
+
+
+def _of_cameras() -> tuple[str, ...]:
+    """The workload whose size is computed from cameras."""
+    return tuple(workload.id for workload in builtin() if workload.inputs == "cameras")[:1]
 
 
 def _check_numbers(options: Options) -> int | None:

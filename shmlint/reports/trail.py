@@ -20,6 +20,7 @@ from shmlint.rules.advice import advised
 from shmlint.rules.wording import why
 from shmlint.run import Run
 from shmlint.workloads.commands import SHELLS, is_python, unwrapped
+from shmlint.workloads.knowledge import base_called
 from shmlint.workloads.running.builds import is_name
 
 _MARGIN = 11
@@ -187,10 +188,8 @@ def _entry(launch: Launch, size: int, width: int) -> Iterator[str]:
     image = parse(named).repository if named else ""
     command = "" if image else _program(launch)
     if not image and not command:
-        from shmlint.workloads.environment import is_plain_image
-
         bases = ((base.known if not base.private else None) or "$" for base in launch.base_images)
-        image = next((parse(base).repository for base in bases if "$" not in base and not is_plain_image(base)), "")
+        image = next((parse(base).repository for base in bases if "$" not in base and not base_called(base).plain), "")
     if not image and not command:
         yield from labelled("", _NOTHING_TO_FIND, width, 0)
         return

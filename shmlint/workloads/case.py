@@ -11,7 +11,7 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.by_knowledge import Known, by_knowledge
-from shmlint.workloads.knowledge import Workload, builtin, entry_of, recognise
+from shmlint.workloads.knowledge import Workload, base_called, builtin, entry_of, recognise
 from shmlint.workloads.packages.installed import TORCH, packages
 from shmlint.workloads.program import Findings, Program, Ran
 from shmlint.workloads.repository import Repository
@@ -82,9 +82,7 @@ def _without_others(program: Program, found: Mapping[str, Evidence]) -> tuple[Ra
     asked = {name for ran in shown if not ran.certain and (name := _server(ran.words)) is not None}
     if not asked or image is None or program.guessed or program.namesake or TORCH.isdisjoint(found):
         return shown
-    from shmlint.workloads.environment import is_plain_image
-
-    if not all(is_plain_image(name) for name, _ in image.base_images):
+    if not all(base_called(name).plain for name, _ in image.base_images):
         return shown
     others = {name for name in asked - found.keys() if not any(name in text for text, _ in image.runs)}
     return tuple(ran for ran in shown if ran.certain or _server(ran.words) not in others or _is_installed(ran))

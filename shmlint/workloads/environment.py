@@ -11,27 +11,18 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shmlint.docker.images import parse
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, shell_argument, unwrapped
 from shmlint.workloads.filesystem import Files
+from shmlint.workloads.knowledge import base_called
 from shmlint.workloads.packages.libraries import harmless, read_distributions
 from shmlint.workloads.packages.requirements import UNKNOWN, all_of, all_of_project, normalised
-from shmlint.workloads.running.builds import is_system
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
 
 _MOST_STAGES = 4
-_PLAIN_BASES = (
-    r"(?:nvcr\.io/)?nvidia/(?:cuda|cudagl|opengl)|ros|osrf/ros|tensorflow/tensorflow|continuumio/(?:mini|ana)conda3"
-    r"|condaforge/mini(?:forge3|conda)|mambaorg/micromamba|(?:mcr\.microsoft\.com/)?(?:vscode/)?devcontainers/"
-    r"(?:base|cpp|go|miniconda|python|rust|typescript-node)|(?:ghcr\.io/)?astral-sh/uv"
-)
-"""Images with an operating system, tools, CUDA, ROS or TensorFlow, as their makers publish them."""
-_SERVERS = frozenset({"nextcloud", "postgres"})
-"""Official images whose own program uses shared memory."""
 _INSTALLERS = (
     r"https://(?:astral\.sh/uv|sh\.rustup\.rs|just\.systems/|deb\.nodesource\.com/|bootstrap\.pypa\.io/"
     r"|install\.python-poetry)"
@@ -65,7 +56,7 @@ _TRANSPORT = r"(?:FASTRTPS|FASTDDS|CYCLONEDDS|ICEORYX)_"
 
 def is_plain(image: BuiltImage, files: Files, depth: int = 0) -> bool:
     """Whether all that a build puts into its image is known to use no shared memory."""
-    bases = all(is_plain_image(name) for name, _ in image.base_images)
+    bases = all(base_called(name).plain for name, _ in image.base_images)
     if not bases or not all(_is_settled(text, files) for text, _ in image.runs):
         return False
     if any(re.match(_TRANSPORT, name) for name in image.environment):
@@ -78,14 +69,6 @@ def is_plain(image: BuiltImage, files: Files, depth: int = 0) -> bool:
         if copy.origin is not None and (depth >= _MOST_STAGES or not is_plain(copy.origin, files, depth + 1)):
             return False
     return True
-
-
-def is_plain_image(name: str) -> bool:
-    """Whether an image has an operating system, tools, CUDA, ROS or TensorFlow, as its makers publish it."""
-    repository = parse(name).repository
-    if repository in _SERVERS:
-        return False
-    return is_system(name) or re.fullmatch(_PLAIN_BASES, repository) is not None
 
 
 def sees_more(launch: Launch, files: Files) -> bool:

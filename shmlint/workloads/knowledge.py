@@ -12,6 +12,7 @@ from shmlint.docker.sizes import parse_compose
 from shmlint.files.installed import directory
 from shmlint.model.finding import Evidence
 from shmlint.model.need import Known
+from shmlint.model.record import NamedTuple
 
 
 class Workload:
@@ -101,6 +102,23 @@ class Workload:
         return bool(self.entry.get("one_process", False))
 
     @property
+    def no_ranks(self) -> bool:
+        """Several GPUs make no NCCL ranks of it: it needs shared memory for something else."""
+        return bool(self.entry.get("no_ranks", False))
+
+    @property
+    def vendor(self) -> Literal["amd", ""]:
+        """The vendor of the GPUs that it is made for, where that is not NVIDIA."""
+        vendor: Literal["amd", ""] = self.entry.get("vendor", "")
+        return vendor
+
+    @property
+    def inputs(self) -> Literal["cameras", "tabs", ""]:
+        """What its size can be computed from."""
+        inputs: Literal["cameras", "tabs", ""] = self.entry.get("inputs", "")
+        return inputs
+
+    @property
     def sure(self) -> Literal["always", "multi-gpu", "never"]:
         """When its command alone, without a number, is sure to put into shared memory what does not fit."""
         sure: Literal["always", "multi-gpu", "never"] = self.entry.get("sure", "never")
@@ -133,12 +151,41 @@ def _bytes(size: str | int | None) -> int | None:
 
 
 @cache
-def builtin() -> tuple[Workload, ...]:
-    """The knowledge base that comes with the program. Raises OSError for a broken installation."""
+def _file() -> Mapping[str, Any]:
     import json
 
     with open(os.path.join(directory(), "workloads.json"), encoding="utf-8") as file:
-        return tuple(map(Workload, json.load(file)["workloads"]))
+        found: Mapping[str, Any] = json.load(file)
+        return found
+
+
+@cache
+def builtin() -> tuple[Workload, ...]:
+    """The knowledge base that comes with the program. Raises OSError for a broken installation."""
+    return tuple(map(Workload, _file()["workloads"]))
+
+
+class Base(NamedTuple):
+    """Images that others are built on, as their makers publish them."""
+
+    bare: bool
+    """They have a system, a language, a server or CUDA alone."""
+    plain: bool
+    """Nothing in them uses shared memory."""
+
+
+_UNKNOWN_BASE = Base(bare=False, plain=False)
+
+
+def base_called(image: str) -> Base:
+    """What is known of an image that others are built on; nothing of one that is not listed."""
+    return _bases().get(parse(image).repository, _UNKNOWN_BASE)
+
+
+@cache
+def _bases() -> Mapping[str, Base]:
+    """The images of the knowledge base that others are built on, by their repositories."""
+    return {name: Base(entry["bare"], entry["plain"]) for entry in _file()["bases"] for name in entry["images"]}
 
 
 def users(entries: Iterable[Mapping[str, Any]]) -> tuple[Workload, ...]:

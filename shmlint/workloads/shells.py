@@ -17,7 +17,7 @@ from shmlint.model.finding import Evidence
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
 from shmlint.workloads.commands import MPI_LAUNCHERS, SHELLS, names_training, read_ranks, runs_binary
-from shmlint.workloads.knowledge import builtin, entry_of, match_command, recognise
+from shmlint.workloads.knowledge import base_called, builtin, entry_of, match_command, recognise
 from shmlint.workloads.program import Entry, Findings, Program, Ran, gives_notebook, starts_notebook
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.running.builds import bare_name, is_bare, is_published_here
@@ -584,13 +584,13 @@ def _in_unknown_image(case: Case) -> Need | None:
     program, image = case.program, case.launch.image
     if case.launch.kind != "devcontainer" or program.guessed or program.namesake:
         return None
-    from shmlint.workloads.environment import is_plain, is_plain_image
+    from shmlint.workloads.environment import is_plain
     from shmlint.workloads.python.own_code import own_code
     from shmlint.workloads.running.native import is_quiet
 
     own = [image.known] if image is not None and image.known and program.image is None else []
     bases = [name for name, _ in program.image.base_images] if program.image is not None else own
-    strange = any(name and "$" not in name and not is_plain_image(name) for name in bases)
+    strange = any(name and "$" not in name and not base_called(name).plain for name in bases)
     installs = program.image is not None and not is_plain(program.image, program.files)
     if not (strange or installs) or case.known.need.workload is not None:
         return None
@@ -614,7 +614,6 @@ def _is_published(case: Case) -> bool:
 
     Without code, or where packages are to be installed by hand, it is not known what it is for.
     """
-    from shmlint.workloads.environment import is_plain_image
     from shmlint.workloads.running.native import has_sources
 
     program, image = case.program, case.launch.image
@@ -624,7 +623,7 @@ def _is_published(case: Case) -> bool:
         return False
     else:
         names = [image.known]
-    plain = all(map(is_plain_image, names))
+    plain = all(base_called(name).plain for name in names)
     return plain and not case.packages and (_has_ros(case) or has_sources(program.files.repository))
 
 

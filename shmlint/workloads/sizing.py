@@ -147,7 +147,7 @@ def _of_browser(case: _Case) -> _Part:
 def _of_nccl(case: _Case) -> _Part:
     """NCCL between the ranks, where the program is one whose ranks talk."""
     question, workload, launch = case.question, case.workload, case.question.launch
-    talks = case.says_ranks or workload is None or _exchanges(workload)
+    talks = case.says_ranks or workload is None or (workload.needs != "no" and not workload.no_ranks)
     if case.ranks < 2 or not talks:
         return _Part()
     channels = question.channels or number(launch, "NCCL_MAX_NCHANNELS") or estimate.CHANNELS
@@ -156,7 +156,7 @@ def _of_nccl(case: _Case) -> _Part:
         "NCCL: about, for one communicator on one host without direct access between GPUs. With NVLink or cuMem it is "
         "much less. Send and receive (pipelines, experts), several hosts and further communicators take more"
     ]
-    if launch.gpu.vendor == "amd" or (workload is not None and workload.id.startswith("rocm")):
+    if "amd" in (launch.gpu.vendor, workload.vendor if workload is not None else ""):
         notes.append("the sizes are those of NCCL; the ones of AMD's RCCL may differ")
     if question.nccl_because:
         notes.append(question.nccl_because)
@@ -238,9 +238,9 @@ def _of_entry(case: _Case, workload: Workload) -> list[str]:
     if case.question.cameras:
         return []
     notes = []
-    if workload.id == "frigate":
-        notes.append("Frigate has an exact formula: add --camera WIDTHxHEIGHT for each camera")
-    if workload.id in BROWSERS and not case.question.tabs:
+    if workload.inputs == "cameras":
+        notes.append(f"{workload.name} has an exact formula: add --camera WIDTHxHEIGHT for each camera")
+    if workload.inputs == "tabs" and not case.question.tabs:
         notes.append("the sum of what Chromium draws: add --tabs N --window WIDTHxHEIGHT")
     known = str(workload.entry.get("notes", ""))
     if known and case.need.verdict != "not-needed":
@@ -276,22 +276,6 @@ def _size(case: _Case, terms: Sequence[Term], default: int) -> tuple[int | None,
 def _only_a_sum(need: Need, terms: Sequence[Term], gpus: Count, ranks: int) -> bool:
     """Whether nothing is known of a launch but its numbers, and they ask for no NCCL."""
     return need.workload is None and ranks < 2 and gpus != "all" and bool(terms or need.verdict == "unknown")
-
-
-BROWSERS = frozenset({"browserless", "linuxserver-browsers", "selenium"})
-"""Workloads that are a browser and little else."""
-
-_ALONE = frozenset(
-    {
-        "frigate", "kasm", "linuxserver-browsers", "neko", "postgres", "selenium", "selkies", "steam-headless",
-        "triton", "triton-min", "triton-sdk",
-    }
-)  # fmt: skip
-"""Workloads that need /dev/shm for something else: several GPUs make no NCCL ranks of them."""
-
-
-def _exchanges(workload: Workload) -> bool:
-    return workload.needs != "no" and workload.id not in _ALONE
 
 
 def round_up(size: int) -> int:

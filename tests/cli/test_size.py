@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from shmlint.cli import program as cli
 from shmlint.cli import size as sizing_cli
 from shmlint.workloads import mechanisms as estimate
-from shmlint.workloads import sizing
 from shmlint.workloads.knowledge import builtin
 from tests.table import table
 
@@ -281,15 +280,17 @@ def test_what_would_help_is_said(told: Told) -> None:
 
 
 def test_what_the_sums_do_not_cover_is_said(told: Told) -> None:
-    assert any("RCCL" in note for note in told("rocm", "--gpus", "4")["notes"])
+    for workload in ("rocm", "rocm-base", "primus"):
+        assert any("RCCL" in note for note in told(workload, "--gpus", "4")["notes"])
     amd = "docker run --device /dev/kfd --device /dev/dri x/y"
     assert any("RCCL" in note for note in told("--gpus=2", amd)["notes"])
     assert not any("RCCL" in note for note in told("vllm", "--gpus", "4")["notes"])
 
 
 def test_several_gpus_do_not_make_ranks_of_everything(told: Told) -> None:
-    assert sizing._ALONE.issubset(workload.id for workload in builtin())
-    for workload in sizing._ALONE:
+    without = [workload.id for workload in builtin() if workload.no_ranks]
+    assert {"browserless", "frigate", "nextcloud", "triton", "zoneminder"} < set(without)
+    for workload in without:
         assert told(workload, "--gpus", "4")["terms"] == []
     assert told("triton", "--gpus", "4")["answer_bytes"] == told("triton")["answer_bytes"] == GIB
     assert len(told("triton-llm", "--gpus", "4")["terms"]) == 2
@@ -305,6 +306,23 @@ def test_settings_are_heard(told: Told) -> None:
     assert told("ours/trainer:1")["answer_bytes"] == 16 * GIB
     assert told("ours")["workload"]["name"] == "Our trainer"
     assert told("docker run --gpus all ours/trainer")["effective_bytes"] == GIB
+
+
+def test_what_an_entry_of_the_settings_is_computed_from(told: Told) -> None:
+    Path(".shmlint.yaml").write_text(
+        "workloads:\n"
+        "  - {id: nvr, name: Our recorder, images: [our/nvr], needs: 'yes', no_ranks: true, inputs: cameras}\n"
+        "  - {id: web, name: Our browser, images: [our/web], needs: 'yes', no_ranks: true, inputs: tabs}\n"
+        "  - {id: net, name: Our trainer, images: [our/net], needs: 'yes', vendor: amd}\n",
+        encoding="utf-8",
+    )
+    frigate = told("--camera", "1920x1080", "frigate")
+    assert told("--camera", "1920x1080", "our/nvr:1")["answer_bytes"] == frigate["answer_bytes"]
+    assert told("--camera", "1920x1080")["answer_bytes"] == frigate["answer_bytes"]
+    assert any(note.startswith("Our recorder has an exact formula") for note in told("our/nvr")["notes"])
+    assert any("add --tabs N" in note for note in told("our/web")["notes"])
+    assert told("our/web", "--gpus", "4")["terms"] == []
+    assert any("RCCL" in note for note in told("our/net", "--gpus", "4")["notes"])
 
 
 @table("workload", builtin(), ids=lambda workload: workload.id)

@@ -10,12 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
+from shmlint import workloads
+from shmlint.docker.images import parse
 from shmlint.docker.sizes import parse_compose
 from shmlint.files import installed
 from shmlint.workloads.commands import flatten, kind_of, simple_commands
-from shmlint.workloads.knowledge import builtin, recognise
+from shmlint.workloads.knowledge import base_called, builtin, recognise
 from shmlint.workloads.packages import libraries
 from tests.project import findings, fixed, run
 from tests.table import table
@@ -29,6 +32,39 @@ def entries() -> list[dict[str, Any]]:
 
 
 ENTRIES = entries()
+
+
+def bases() -> list[dict[str, Any]]:
+    data: dict[str, Any] = json.loads((Path(installed.directory()) / "workloads.json").read_text("utf-8"))
+    return data["bases"]  # type: ignore[no-any-return]
+
+
+@table("entry", bases(), ids=lambda entry: entry["name"])
+def test_every_base_has_the_shape_of_the_schema(entry: dict[str, Any]) -> None:
+    schema = json.loads((Path(workloads.__file__).parent / "workloads.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator({**schema["$defs"]["base"], "$defs": schema["$defs"]}).validate(entry)
+
+
+def test_every_base_is_listed_once_by_the_name_that_is_compared() -> None:
+    names = [name for entry in bases() for name in entry["images"]]
+    assert len(set(names)) == len(names)
+    assert [parse(name).repository for name in names] == names
+
+
+@table(
+    "image, bare, plain",
+    [
+        ("ubuntu:22.04", True, True), ("docker.io/library/python:3.12", True, True), ("redis", True, True),
+        ("mirror.gcr.io/nvidia/cuda:12.4.1-base-ubuntu22.04", True, True), ("nvcr.io/nvidia/opengl", False, True),
+        ("osrf/ros:humble-desktop", False, True), ("mcr.microsoft.com/devcontainers/python:3.12", False, True),
+        ("postgres:16", True, False),
+        # What is known of a workload, or of a name that looks like one, does not make a base.
+        ("ollama/ollama", False, False), ("me/ubuntu", False, False), ("ubuntu-me", False, False), ("", False, False),
+        ("devcontainers/python", False, False), ("$BASE", False, False),
+    ],
+)
+def test_images_that_others_are_built_on(image: str, bare: bool, plain: bool) -> None:
+    assert base_called(image) == (bare, plain)
 
 
 def figures() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:

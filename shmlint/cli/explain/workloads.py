@@ -35,6 +35,8 @@ _SURE = {
     "never": "not for its command alone: a number of processes or workers decides",
 }
 """When a command that sets no number is an error."""
+_INPUTS = {"cameras": "--camera WIDTHxHEIGHT", "tabs": "--tabs N --window WIDTHxHEIGHT", "": ""}
+"""The options of `shmlint size` for what a size can be computed from."""
 
 
 def explain(asked: str) -> Iterator[str]:
@@ -150,13 +152,7 @@ def about(workload: Workload) -> Iterator[str]:
     yield from _row("commands", ", ".join(" ".join(words) for words in workload.commands) or "none")
     if workload.needs != "no":
         yield ""
-        from shmlint.workloads.sizing import BROWSERS
-
-        option = "--gpus N" if workload.memory_share is None else "--memory SIZE"
-        if workload.id == "frigate":
-            option = "--camera WIDTHxHEIGHT"
-        if workload.id in BROWSERS:
-            option = "--tabs N --window WIDTHxHEIGHT"
+        option = _INPUTS[workload.inputs] or ("--gpus N" if workload.memory_share is None else "--memory SIZE")
         yield from _row("how much", f"shmlint size {option} {workload.id}")
 
 

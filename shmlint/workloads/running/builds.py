@@ -20,7 +20,7 @@ from shmlint.model.launch import Build, Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
 from shmlint.workloads.filesystem import dockerfile_of
-from shmlint.workloads.knowledge import builtin, recognise
+from shmlint.workloads.knowledge import base_called, builtin, recognise
 from shmlint.workloads.repository import Repository, Texts
 
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ def _namesake(launch: Launch, builds: Sequence[Build], repository: Repository) -
     name = bare_name(image.known or "") if image is not None else ""
     if image is None or not name or recognise(image.known or "", builtin())[0] is not None:
         return None
-    if is_system(image.known or ""):
+    if base_called(image.known or "").bare:
         return None
     known = _with([name], builds, lambda build: [bare_name(build.tag)], repository.shared.namesakes)
     found = _fitting(lambda build: _is_namesake(build, launch), known, {name}, repository)
@@ -393,7 +393,7 @@ def _called_like(launch: Launch, repository: Repository) -> Build | None:
     Dockerfile is called like the image with its tag: ``Dockerfile-robot-1.2`` for ``me/robot:1.2``.
     """
     image = launch.image.known if launch.image is not None else None
-    if image is None or "/" not in image or recognise(image, builtin())[0] is not None or is_system(image):
+    if image is None or "/" not in image or recognise(image, builtin())[0] is not None or base_called(image).bare:
         return None
     own, linked = _is_own_name(bare_name(image), repository)
     top = (normal(os.path.join(repository.root, part)) for part in ("", "docker"))
@@ -549,7 +549,7 @@ def _guess(launch: Launch, repository: Repository) -> Build | None:
     name = image.known.partition("@")[0]
     if "/" in name and not re.search(_OWN, name) and not image.because:
         return None
-    if is_system(name):
+    if base_called(name).bare:
         return None
     for folder in repository.above():
         for part in ("", "docker"):
@@ -569,27 +569,11 @@ def _fits_name(image: str, files: Sequence[str]) -> Sequence[str]:
 
 
 _OWN = r"(?i)^(?:localhost|[$<{]|your|my|\w*user(?:name)?/)"
-_OFFICIAL = frozenset(
-    {
-        "ubuntu", "debian", "alpine", "python", "node", "redis", "postgres", "nginx", "mysql", "mongo", "busybox",
-        "golang", "rust", "r-base", "julia", "openjdk", "centos", "fedora", "rockylinux", "almalinux", "archlinux",
-        "hello-world", "httpd", "traefik", "rabbitmq", "influxdb", "elasticsearch", "nextcloud", "amazonlinux",
-        "opensuse", "bash", "gcc", "perl", "php", "ruby", "swift", "haskell", "erlang", "elixir", "eclipse-temurin",
-        "mariadb",
-    }
-)  # fmt: skip
-"""Images that Docker Hub keeps under one word."""
 
 
 def is_bare(launch: Launch) -> bool:
     """Whether a launch starts an image of an operating system, a language or CUDA as its makers publish it."""
-    return is_system((launch.image.known or "") if launch.image is not None else "")
-
-
-def is_system(image: str) -> bool:
-    """Whether an image is one of an operating system, a language or CUDA as its makers publish it."""
-    name = parse(image).repository
-    return name in _OFFICIAL or name in ("nvidia/cuda", "nvcr.io/nvidia/cuda")
+    return launch.image is not None and base_called(launch.image.known or "").bare
 
 
 def on_own_base(image: BuiltImage, launch: Launch, builds: Sequence[Build], repository: Repository) -> BuiltImage:
@@ -600,7 +584,7 @@ def on_own_base(image: BuiltImage, launch: Launch, builds: Sequence[Build], repo
     name, line = image.base_images[0]
     registry, slash, _ = parse(name).repository.partition("/")
     host = bool(slash) and "." in registry
-    if host or "$" in name or is_system(name) or recognise(name, builtin())[0] is not None:
+    if host or "$" in name or base_called(name).bare or recognise(name, builtin())[0] is not None:
         return image
     names, words = spellings(name, name), {bare_name(name)} - {""}
     known = _with(names, builds, lambda build: spellings(build.tag, build.tag), repository.shared.tags)
