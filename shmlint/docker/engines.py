@@ -227,9 +227,11 @@ def _executed(words: Sequence[Word], at: int) -> tuple[int, Binary] | None:
     return None
 
 
-def _after_binary(
-    words: Sequence[Word], binary: int, engine: Binary, assignments: tuple[Word, ...]
-) -> DockerCommand | None:
+def subcommand(words: Sequence[Word], binary: int) -> int | None:
+    """The index of what an engine does, behind its own options; None where it is no engine or does nothing."""
+    engine = _engine(words[binary])
+    if engine is None:
+        return None
     with_value = _GLOBAL_WITH_VALUE.get(engine, _GLOBAL_WITH_VALUE["docker"])
     at = binary + 1
     while at < len(words):
@@ -241,10 +243,20 @@ def _after_binary(
         elif words[at].unknown and not re.match(r"\w", text):
             at += 1
         else:
-            break
-    if at < len(words) and words[at].text == "container":
+            return at
+    return None  # an option whose value is not there is the last one, too
+
+
+def _after_binary(
+    words: Sequence[Word], binary: int, engine: Binary, assignments: tuple[Word, ...]
+) -> DockerCommand | None:
+    found = subcommand(words, binary)
+    if found is None:
+        return None
+    at = found
+    if words[at].text == "container":
         at += 1
-    if at >= len(words):  # an option whose value is not there
+    if at >= len(words):
         return None
     verb = words[at].text
     inner = _executed(words, at) if verb in ("exec", "compose") else None

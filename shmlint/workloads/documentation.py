@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from shmlint.docker.commands import compose_command, exec_command, runs_engine, service_command
+from shmlint.docker.engines import find_docker
 from shmlint.files.cache import Key
 from shmlint.files.read import normal
 from shmlint.model.launch import Launch
@@ -20,15 +22,7 @@ from shmlint.workloads.launchers import LAUNCHERS
 from shmlint.workloads.packages.installed import installed_command
 from shmlint.workloads.program import Program, gives_notebook
 from shmlint.workloads.repository import Repository
-from shmlint.workloads.running.entered import (
-    ENGINES,
-    behind_exec,
-    follow_inside,
-    in_service,
-    inside,
-    is_detached,
-    typed,
-)
+from shmlint.workloads.running.entered import follow_inside, in_service, inside, is_detached, typed
 from shmlint.workloads.running.follow import Follower, assigned
 from shmlint.workloads.running.resolve import passed_on
 from shmlint.workloads.told import heading, headings, is_to_be_used
@@ -236,17 +230,18 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if passed == () or _makes(words, launch, page.path, directory, repository):
             here, inside = here or not is_to_be_used(page.path, command.span.start, repository), ""
             continue
-        passed = behind_exec(words) if passed is None else passed
-        if words[0] in ENGINES:
+        if runs_engine(command.words):
             inside = ""  # what its directory is does not matter inside
-        if "run" in words[:4] and words[0] in ENGINES:
+        entered = _entered(command, launch)
+        if entered is not None and entered.starts:
             # What follows is for this container again where it is started anew, unless it has shown what it is for.
-            compose = ("compose" in words[:3] or words[0] == "docker-compose") and launch.name in words
             again = page.here and launch.image is not None and launch.image.text in words
-            here = compose or (again and not any(ran.kind == "program" and ran.certain for ran in follower.commands))
-            passed = words[words.index(launch.name or "") + 1 :] if compose else None
-            if not passed:
-                continue
+            shown = again and any(ran.kind == "program" and ran.certain for ran in follower.commands)
+            here = entered.own or (again and not shown)
+        if entered is not None and not (entered.own and entered.words):
+            continue
+        if entered is not None and passed is None:
+            passed = entered.words
         if passed is not None:
             here, typed_in = True, typed_in or (len(passed) == 1 and passed[0].rpartition("/")[2] in SHELLS)
         starts = passed is None and typed_in and (here or not page.begins) and unwrapped(words)
@@ -255,6 +250,26 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
             sure = bool(passed) or (here and not notebook) or (page.waits and _on_several_hosts(words))
             given, place = assigned(command, command.span), inside if re.search(r"[$~<]", inside) is None else ""
             follower.run_given(given, passed or words, command.span, certain=sure, directory=place)
+
+
+class _Entered(NamedTuple):
+    """What a command of a page runs in a container."""
+
+    words: tuple[str, ...]
+    own: bool
+    """It may be the container of the launch."""
+    starts: bool
+    """The container is a new one."""
+
+
+def _entered(command: Command, launch: Launch) -> _Entered | None:
+    """What a command runs in a container, which for ``exec`` is that of the launch unless it is another service's."""
+    compose = compose_command(command.words)
+    found = service_command(compose) if compose is not None else exec_command(command.words)
+    if found is None or (compose is not None and compose.wrapped):
+        return _Entered((), False, True) if find_docker(command.words) is not None else None
+    other = compose is not None and found.name != launch.name and (found.starts or launch.kind == "compose-service")
+    return _Entered(found.words, not other, found.starts)
 
 
 def _named_starts(page: Source, launch: Launch, program: Program) -> Iterator[int]:

@@ -902,3 +902,23 @@ def test_a_section_that_is_not_for_the_container(tmp_path: Path, title: str, ver
     build = f"FROM {PYTORCH}\nWORKDIR /app\nCOPY . .\n"
     files = {"Dockerfile": build, "train.py": LOADER, "README.md": f"{page}```\npython train.py\n```\n"}
     assert need(tmp_path, {**files, "build.sh": "docker build -t app .\n"}).verdict == verdict
+
+
+@table(
+    "command, verdicts",
+    [
+        ("docker compose exec a {run}", ["needed", "likely"]),
+        ("docker compose --progress plain exec -itu root a {run}", ["needed", "likely"]),
+        ("winpty docker-compose exec b {run}", ["likely", "needed"]),
+        ("sudo -E podman compose run --pull always b {run}", ["likely", "needed"]),
+        ("docker compose exec other {run}", ["likely", "likely"]),
+    ],
+)
+def test_a_page_names_the_service_in_which_it_runs_something(
+    tmp_path: Path, command: str, verdicts: list[str]
+) -> None:
+    service = f"image: {PYTORCH}\n    command: sleep infinity\n    {GPUS}\n"
+    page = f"```sh\n{command.format(run='torchrun --nproc_per_node=8 train.py')}\n```\n"
+    files = {"compose.yaml": f"services:\n  a:\n    {service}  b:\n    {service}", "README.md": page}
+    result = run(tmp_path, files)
+    assert [result.need(launch).verdict for launch in result.launches] == verdicts

@@ -10,7 +10,7 @@ from shmlint.files.cache import Key
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.files import read_env_file
-from shmlint.formats.compose.lists import compose_options, files_that_start, shell_of
+from shmlint.formats.compose.lists import files_that_start, shell_of
 from shmlint.model.source import Source
 
 _PAGES = (".md", ".mdx", ".rst")
@@ -42,15 +42,17 @@ def _given_in(directory: str, workspace: Workspace, *, inside: bool) -> _Values:
 
 def _given_by(source: Source, workspace: Workspace) -> Iterator[tuple[str, str]]:
     """What the shells set that start Compose, what is set around them, and what the env files say that they name."""
+    from shmlint.docker.commands import compose_command
     from shmlint.syntax.shell import values
 
     for part in shell_of(source, workspace):
-        commands = [found for command in part.commands if (found := compose_options(command.words)) is not None]
+        commands = [found for command in part.commands if (found := compose_command(command.words)) is not None]
         if not commands:
             continue
         yield from ((name, text) for name, texts in values(part.text).items() for text in texts)
         yield from ((name, f"${name}") for name in (part.given.of_environment() if part.given is not None else ()))
-        for option, word in (one for _, options in commands for one in options):
+        options = (one for command in commands for one in command.options)
+        for word in (word for option, word in options if option == "--env-file" and word is not None):
             path = normal(os.path.join(os.path.dirname(source.path), part.directory or "", word.text))
-            if option == "--env-file" and workspace.inside(path, source.path):
+            if workspace.inside(path, source.path):
                 yield from ((name, text or "") for name, text in read_env_file(path, workspace, {}).items())

@@ -17,7 +17,6 @@ from shmlint.files.kinds import kind_of
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import scripts
-from shmlint.model.launch import ENGINES
 from shmlint.model.source import Source
 
 if TYPE_CHECKING:
@@ -31,13 +30,6 @@ _WRITTEN = (
     r"|(?:gnu)?makefile|justfile|jenkinsfile|package\.json)"
 )
 _LISTS = r"(?<!\S)(?:-f|--file)[ \t=]|COMPOSE_FILE"
-_COMPOSE = frozenset({"docker-compose", "podman-compose"})
-_WITH_VALUE = frozenset(
-    {"-f", "--file", "-p", "--ansi", "--env-file", "--parallel", "--profile", "--progress", "--project-directory",
-     "--project-name"}
-)  # fmt: skip
-"""Options of ``docker compose`` before its command that take a value."""
-_SET = r"(?s)COMPOSE_FILE=(.+)"
 _UNKNOWN_DIRECTORY = r"\$(?:\w+|\{\w+\}|\([^()]*\))/(?=[^$`]*\Z)"
 """The start of a path whose directory is not known, with the rest of it known."""
 
@@ -155,35 +147,10 @@ _MOST_WAYS = 16
 
 def _files_of(words: Sequence[Word]) -> tuple[str, ...]:
     """The files that a command of Compose names, empty where it is not known which."""
-    command = compose_options(words)
-    if command is None:
-        return ()
-    before, options = command
-    found = [_name(word) for option, word in options if option in ("-f", "--file")]
-    if found:
-        return tuple(found)
-    set_to = next((match[1] for word in before if (match := re.fullmatch(_SET, word.text)) is not None), "")
-    return tuple(set_to.split(":")) if set_to and "$" not in set_to else ()
+    from shmlint.docker.commands import compose_command
 
-
-def compose_options(words: Sequence[Word]) -> tuple[Sequence[Word], list[tuple[str, Word]]] | None:
-    """What stands before Compose in a command, and its options with values; None of another command."""
-    left = [word.text.rpartition("/")[2] for word in words[:6]]
-    at = next((i for i, name in enumerate(left) if name in _COMPOSE), None)
-    if at is None:
-        at = next((i + 1 for i in range(len(left) - 1) if left[i] in ENGINES and left[i + 1] == "compose"), None)
-    if at is None:
-        return None
-    found: list[tuple[str, Word]] = []
-    rest = iter(words[at + 1 :])
-    for word in rest:
-        option, equals, value = word.text.partition("=")
-        if not option.startswith("-"):
-            break
-        if option in _WITH_VALUE:
-            given = word._replace(text=value) if equals else next(rest, None)
-            found += [(option, given)] if given is not None else []
-    return words[:at], found
+    command = compose_command(words)
+    return tuple(map(_name, command.files)) if command is not None else ()
 
 
 def _name(word: Word) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.files.cache import Key
 from shmlint.files.read import normal
-from shmlint.model.launch import BINARIES, Launch, Value
+from shmlint.model.launch import Launch, Value
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.commands import SHELLS
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from shmlint.syntax.shell import Command
     from shmlint.workloads.running.follow import Follower
 
-ENGINES = frozenset({*BINARIES, "docker-compose", "sudo"})
 _LEVELS = 3
 """Directories from that of the launch upwards whose files may enter its container as well."""
 
@@ -93,6 +92,8 @@ def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
 
     A shell that ran such a file would run them on the host, once the container is left. So they are never certain.
     """
+    from shmlint.docker.commands import runs_engine
+
     source = repository.peek(launch.span.path) if launch.kind == "docker-run" else None
     if source is None or repository.workspace is None:
         return
@@ -111,7 +112,7 @@ def typed(launch: Launch, repository: Repository) -> Iterator[Inside]:
             one = _of(command, launch, holder)
             if one is not None:
                 entered = _is_shell(one.words) and any(re.fullmatch("-[a-z]*t[a-z]*|--tty", word) for word in words)
-            elif entered and (words[0] in ENGINES or words[0] in _LEAVES):
+            elif entered and (words[0] in _LEAVES or runs_engine(command.words)):
                 return
             elif entered:
                 yield Inside(words, command.span, False, False, False, "", {}, True)
@@ -171,9 +172,9 @@ def in_service(launch: Launch, repository: Repository, *, pages: bool = False) -
                 continue
             every = _commands_of(path, "compose", workspace)
             for command in (command for commands in every for command in commands):
-                verb, words = _in_service([word.text for word in command.words], launch, folder, repository)
-                if words and command.when != "never":
-                    yield Inside(words, command.span, True, True, False, "", {}, True, verb == "run")
+                found = _in_service(command, launch, folder, repository) if command.when != "never" else None
+                if found is not None:
+                    yield found
 
 
 def _scripts_of(folder: str, repository: Repository, pages: Sequence[str]) -> Iterator[str]:
@@ -185,23 +186,21 @@ def _scripts_of(folder: str, repository: Repository, pages: Sequence[str]) -> It
                 yield normal(os.path.join(inner, name))
 
 
-def _in_service(
-    words: Sequence[str], launch: Launch, folder: str, repository: Repository
-) -> tuple[str, tuple[str, ...]]:
-    """The command of ``docker compose -f FILE run SERVICE COMMAND`` on the service of a launch; empty for others."""
-    left = list(words[1:] if words[:1] == ["sudo"] else words)
-    left = left[1:] if left[:1] == ["docker-compose"] else left[2:] if left[:2] == ["docker", "compose"] else []
-    before, left = _options_before(left, _OF_COMPOSE)
-    if left[:1] not in (["run"], ["exec"]):
-        return "", ()
-    verb = left[0]
-    given, left = _options_before(left[1:], _WITH_VALUE | _OF_RUN)
+def _in_service(command: Command, launch: Launch, folder: str, repository: Repository) -> Inside | None:
+    """What ``docker compose -f FILE run SERVICE COMMAND`` runs in the service of a launch; None for other commands."""
+    from shmlint.docker.commands import compose_command, service_command
+    from shmlint.formats.compose.files import DEFAULT_FILES
+
+    compose = compose_command(command.words)
+    found = service_command(compose) if compose is not None and not compose.wrapped else None
+    if compose is None or found is None:
+        return None
+    given = ((option, word.text if word is not None else "") for option, word in found.options)
     other = any(option == "--entrypoint" or "VISIBLE_DEVICES" in value for option, value in given)
-    if other or left[:1] != [launch.name]:
-        return "", ()
-    files = [value for option, value in before if option in ("-f", "--file")]
-    named = _is_own(files or _COMPOSE_FILES, launch, folder, repository)
-    return (verb, tuple(left[1:])) if named else ("", ())
+    files = [word.text for word in compose.files] or DEFAULT_FILES
+    if other or found.name != launch.name or not found.words or not _is_own(files, launch, folder, repository):
+        return None
+    return Inside(found.words, command.span, True, True, False, "", {}, True, found.starts)
 
 
 def _is_own(files: Sequence[str], launch: Launch, folder: str, repository: Repository) -> bool:
@@ -210,17 +209,6 @@ def _is_own(files: Sequence[str], launch: Launch, folder: str, repository: Repos
     paths = [normal(os.path.join(folder, file)) for file in files]
     there = [path for path in paths if repository.is_file(path)]
     return own in there if there else any(os.path.basename(path) == os.path.basename(own) for path in paths)
-
-
-def _options_before(words: Sequence[str], with_value: frozenset[str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """The options at the start of a command with their values, and the rest of it."""
-    left, found = list(words), []
-    while left and left[0].startswith("-"):
-        option, equals, value = left.pop(0).partition("=")
-        if not equals and option in with_value and left:
-            value = left.pop(0)
-        found.append((option, value))
-    return found, left
 
 
 def is_all(found: Sequence[Inside], launch: Launch, repository: Repository) -> bool:
@@ -244,24 +232,27 @@ def follow_inside(found: Sequence[Inside], follower: Follower) -> None:
             follower.stop("what `docker exec` gives it is not known", one.span)
 
 
-def behind_exec(words: Sequence[str]) -> tuple[str, ...] | None:
-    """The command of ``docker exec CONTAINER COMMAND``; None where it is another command."""
-    found = _split(words, None)
-    return found[2] if found is not None else None
-
-
 def _of(command: Command, launch: Launch, holder: str) -> Inside | None:
-    split = _split([word.text for word in command.words], launch.name)
-    if split is None or not split[2]:
+    from shmlint.docker.commands import exec_command
+
+    found = exec_command(command.words)
+    if found is None:
         return None
-    options, container, words = split
+    options = [(option, word.text if word is not None else "") for option, word in found.options]
+    rest = [word.text for word in found.rest]
+    if launch.name in rest and all(word.startswith("$") for word in rest[: rest.index(launch.name)]):
+        at = rest.index(launch.name)  # variables before it hold more options
+        options, rest = [*options, *((word, "") for word in rest[:at])], rest[at:]
+    if len(rest) < 2:
+        return None
+    container, *words = rest
     named = launch.name is not None and container == launch.name
     held = bool(holder) and _holds(container, holder, launch)
     if not named and launch.name is not None and not container.startswith(("$", "`")):
         return None  # another container
     directory, complete = "", True
     given: dict[str, Value[str]] = {}
-    for option, value in _options(options):
+    for option, value in options:
         if option in ("-w", "--workdir"):
             directory = value
         elif option in ("-e", "--env"):
@@ -271,7 +262,7 @@ def _of(command: Command, launch: Launch, holder: str) -> Inside | None:
             complete = complete and bool(equals) and "$" not in variable
         elif option == "--env-file" or option.startswith("$"):
             complete = False
-    return Inside(words, command.span, command.when == "always", named, held, directory, given, complete)
+    return Inside(tuple(words), command.span, command.when == "always", named, held, directory, given, complete)
 
 
 def _holds(container: str, holder: str, launch: Launch) -> bool:
@@ -281,35 +272,6 @@ def _holds(container: str, holder: str, launch: Launch) -> bool:
         start = container[2 if container[0] == "$" else 1 : -1].strip()
         return launch.span.source.text.startswith(start, launch.span.start)
     return re.fullmatch(rf"\${holder}|\$\{{(?:{holder}|_+env_{holder}_*)\}}", container) is not None
-
-
-def _split(words: Sequence[str], name: str | None) -> tuple[tuple[str, ...], str, tuple[str, ...]] | None:
-    """The options of ``docker exec``, the container and the command in it; None where it is another command."""
-    left = tuple(words[1:] if words[:1] and words[0] == "sudo" else words)
-    if len(left) < 4 or left[0] not in ENGINES:
-        return None
-    start = at = 2 if left[1] == "exec" else 3 if left[1:3] in (("compose", "exec"), ("container", "exec")) else 0
-    if not at:
-        return None
-    while at < len(left) and left[at].startswith("-"):
-        at += 2 if left[at] in _WITH_VALUE else 1
-    if name in left[at:] and all(word.startswith("$") for word in left[at : left.index(name, at)]):
-        at = left.index(name, at)  # variables before it hold more options
-    return (left[start:at], left[at], left[at + 1 :]) if at < len(left) else None
-
-
-def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    rest = iter(words)
-    for word in rest:
-        option, equals, value = word.partition("=")
-        if word in _WITH_VALUE:
-            yield word, next(rest, "")
-        elif equals and option in _WITH_VALUE:
-            yield option, value
-        elif re.match("-[ew].", word) is not None:
-            yield word[:2], word[2:]
-        else:
-            yield word, ""
 
 
 def _is_entered_elsewhere(launch: Launch, repository: Repository) -> bool:
@@ -343,10 +305,3 @@ _RUNNING = (".sh", ".bash", ".mk", "akefile", "ustfile")
 """Files that run commands in services, by the ends of their names."""
 _PAGES = ("readme.md",)
 _MOST_SCRIPTS = 40
-_COMPOSE_FILES = ("compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml")
-_OF_COMPOSE = frozenset(
-    {"-f", "--file", "-p", "--project-name", "--profile", "--env-file", "--project-directory", "--ansi", "--parallel"}
-)
-_OF_RUN = frozenset({"--name", "-v", "--volume", "-p", "--publish", "--entrypoint", "-l", "--label", "--index"})
-"""Options of Compose, and of its ``run``, that have a value."""
-_WITH_VALUE = frozenset({"-e", "--env", "--env-file", "-u", "--user", "-w", "--workdir", "--detach-keys", "--index"})
