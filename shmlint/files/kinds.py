@@ -154,6 +154,20 @@ def is_program(path: str) -> bool:
     return "makefile." not in name and "jenkinsfile" not in name
 
 
+PAGE_ENDINGS = "md|mdx|markdown|rst|rmd|qmd"
+"""How the names of pages end, as a pattern."""
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is of a document that people read, in Markdown or reStructuredText."""
+    return re.search(rf"(?i)\.(?:{PAGE_ENDINGS})\Z", path) is not None
+
+
+def is_readme(path: str) -> bool:
+    """Whether a path is of the page that a directory shows first."""
+    return re.search(rf"(?i)(?:\A|/)readme\.(?:{PAGE_ENDINGS})\Z", path) is not None
+
+
 def _path(*endings: str) -> str:
     return rf"/(?i:{'|'.join(endings)})\Z"
 
@@ -216,7 +230,7 @@ _KINDS = (
     ),
     _Kind(
         "markdown",
-        named=_path(r"[^/]*\.(?:md|mdx|markdown|rst|rmd|qmd)"),
+        named=_path(rf"[^/]*\.(?:{PAGE_ENDINGS})"),
         words=(*_DOCKER, b"services:", b"gpus:", b"capabilities:", b"apiVersion:", b'"runArgs"', b'"hostRequirements"'),
     ),
     _Kind(

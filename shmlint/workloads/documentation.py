@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from shmlint.docker.commands import compose_command, exec_command, runs_engine, service_command
 from shmlint.docker.engines import find_docker
 from shmlint.files.cache import Key
+from shmlint.files.kinds import PAGE_ENDINGS, is_page, is_readme
 from shmlint.files.read import normal
 from shmlint.model.launch import Launch
 from shmlint.model.record import NamedTuple
@@ -57,7 +58,7 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     anything = program.kind == "interactive" or (program.default and launch.interactive)
     repository = program.files.repository
     follower = Follower(program.files, dict(program.environment), program.image, guessed=program.guessed)
-    own = launch.span.path if launch.span.path.endswith(_PAGES) else None
+    own = launch.span.path if is_page(launch.span.path) else None
     if own is not None:
         # A container that waits for connections is a host of what another one of the page starts.
         waits = any(posixpath.basename(ran.words[0]) == "sshd" for ran in program.commands)
@@ -114,14 +115,14 @@ def _readmes(repository: Repository, own: str | None) -> list[str]:
     paths = [
         normal(posixpath.join(folder, name))
         for folder in repository.above()[: _LEVELS + 1]
-        for name in repository.names(folder) if name.lower() == "readme.md"
+        for name in repository.names(folder) if is_readme(name)
     ]  # fmt: skip
     return [path for path in paths if own is None or path != normal(own)]
 
 
 def fetches_inside(launch: Launch, repository: Repository) -> bool:
     """Whether a page fetches code or packages after it starts a container, so that it has more than its image."""
-    own = launch.span.path if launch.span.path.endswith(_PAGES) else None
+    own = launch.span.path if is_page(launch.span.path) else None
     script = posixpath.basename(launch.span.path)
     for path in _readmes(repository, None) if own is None else [own]:
         source = repository.peek(path)
@@ -144,7 +145,7 @@ def _beside(launch: Launch, repository: Repository) -> Iterator[str]:
     """The other pages in the directory of a launch's script that name it."""
     folder, script = posixpath.split(normal(launch.span.path))
     folder = folder or "."
-    pages = [name for name in repository.names(folder) if name.endswith(_PAGES) and name.lower() != "readme.md"]
+    pages = [name for name in repository.names(folder) if is_page(name) and not is_readme(name)]
     for path in (normal(posixpath.join(folder, name)) for name in sorted(pages)[:_MOST_PAGES]):
         source = repository.peek(path)
         if source is not None and script in source.text:
@@ -162,7 +163,7 @@ def _further(repository: Repository, own: str | None) -> Iterator[str]:
     near = len(repository.above()) < _LEVELS + 1  # a project further down has guides of its own
     top = [os.path.join(repository.root, folder) for folder in (*(("",) if near else ()), *_DOCUMENTATION)]
     for directory in (*top, *(_guides(repository, own) if own is not None else ())):
-        pages = [name for name in repository.names(directory) if name.endswith(_PAGES)]
+        pages = [name for name in repository.names(directory) if is_page(name)]
         for name in sorted(pages, key=lambda name: "train" not in name.lower()):
             if looked >= _MOST_PAGES or not (directory in top[-len(_DOCUMENTATION) :] or re.search(_GUIDES, name)):
                 continue
@@ -185,7 +186,7 @@ def _linked(repository: Repository, own: str) -> Iterator[str]:
             yield path
 
 
-_LINK = re.compile(r"(?<!!)\[[^\]\n]{0,300}\]\((?![\w+.-]*:|/)([\w./-]{1,200}\.md)(?:#[\w-]*)?\)")
+_LINK = re.compile(rf"(?<!!)\[[^\]\n]{{0,300}}\]\((?![\w+.-]*:|/)([\w./-]{{1,200}}\.(?:{PAGE_ENDINGS}))(?:#[\w-]*)?\)")
 """A link of a page to another one of its repository."""
 _TRAINS: Key[bool] = Key("pages that show how something is trained")
 
@@ -437,7 +438,6 @@ _PROSE_WORDS = 2
 _DOCUMENTATION = ("docs", "doc", "documentation")
 _FOR_ALL = frozenset({*_DOCUMENTATION, "docker", "dockerfiles", ".devcontainer", "install", "env", "environment"})
 """Directories whose pages tell how to get a container for everything."""
-_PAGES = (".md", ".mdx", ".rst", ".markdown")
 _GUIDES = r"(?i)train|start|usage|guide|tutorial|(?:^|[-_])run(?:ning)?(?![a-z])"
 """Pages at the top of the repository that tell how to use it."""
 _STARTED = frozenset(

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.docker.sizes import soft_limit
+from shmlint.files.kinds import is_page
 from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
@@ -86,7 +87,7 @@ def _is_of_part(trained: Sequence[Ran], case: Case) -> bool:
     from shmlint.workloads.documentation import is_of_example
 
     own = case.launch.span.path
-    if not own.endswith((".md", ".mdx", ".rst")) or not is_of_example(own):
+    if not is_page(own) or not is_of_example(own):
         return False
     folder = os.path.dirname(normal(own))
     return not any(ran.span is not None and normal(ran.span.path).startswith(f"{folder}/") for ran in trained)

@@ -64,7 +64,7 @@ def told(launch: Launch, program: Program) -> Told | None:
             return Told(of_host, None, seldom=seldom)
         text = f"the same container with {human(given.bytes)}"
         return Told(Evidence(text, given.span or other.home), given.bytes, seldom=seldom)
-    page = repository.peek(launch.span.path) if launch.span.path.endswith(_PAGES) else None
+    page = repository.peek(launch.span.path) if kinds.is_page(launch.span.path) else None
     if page is None:
         return _by_other_page(launch, repository)
     always, workers, several = _said(page, repository)
@@ -77,7 +77,6 @@ def told(launch: Launch, program: Program) -> Told | None:
     return _by_other_page(launch, repository)
 
 
-_PAGES = (".md", ".mdx", ".rst")
 _PAGE_ASKS = "the page asks for shared memory"
 
 
@@ -90,7 +89,7 @@ def _by_other_page(launch: Launch, repository: Repository) -> Told | None:
     pattern = rf"{_BEGIN}{pattern_of(image)}{_END}"
     for folder in repository.above()[:_LEVELS]:
         for path in _speaking(folder, repository).holding((word,)):
-            source = repository.peek(path) if path.endswith(_PAGES) and path != launch.span.path else None
+            source = repository.peek(path) if kinds.is_page(path) and path != launch.span.path else None
             named = source is not None and re.search(pattern, source.text)
             said = _said(source, repository)[0] if source is not None and named else None
             if said is not None:
@@ -160,7 +159,7 @@ def _others(launch: Launch, has: int, program: Program) -> Iterator[Launch]:
 def _is_seldom(launch: Launch, other: Launch, has: int, program: Program) -> bool:
     """Whether the page of ``other`` starts the container of a launch more often with no more than that has."""
     path, repository = other.span.path, program.files.repository
-    if not path.endswith(_PAGES):
+    if not kinds.is_page(path):
         return False
     built, known = _built(program), repository.shared.found
     own = *_keys(launch, built=False), _use(launch), launch.kind, launch.span.path, bool(launch.binds)

@@ -922,3 +922,10 @@ def test_a_page_names_the_service_in_which_it_runs_something(
     files = {"compose.yaml": f"services:\n  a:\n    {service}  b:\n    {service}", "README.md": page}
     result = run(tmp_path, files)
     assert [result.need(launch).verdict for launch in result.launches] == verdicts
+
+
+@table("name", ["README.md", "readme.markdown", "README.rst", "Readme.mdx", "README.qmd", "readme.Rmd"])
+def test_a_page_says_the_same_whatever_it_is_called(tmp_path: Path, name: str) -> None:
+    shown = "docker compose exec app torchrun --nproc_per_node=8 train.py"
+    page = f".. code-block:: sh\n\n   {shown}\n" if name.endswith("rst") else f"```sh\n{shown}\n```\n"
+    assert need(tmp_path, {"compose.yaml": compose("bash", "    tty: true\n"), name: page}).verdict == "needed"

@@ -231,6 +231,7 @@ STEPS = f"jobs:\n  a:\n    steps:\n      - run: {SHELL} bash\n      - run: docke
         ({"start.sh": WAITS + "docker exec box python serve.py\ndocker exec -it box bash\n"}, "likely"),
         ({"start.sh": WAITS + "docker exec box python serve.py\n", "in.sh": "docker exec -it box bash\n"}, "likely"),
         ({"start.sh": WAITS + "docker exec box python serve.py\n", "README.md": "`docker attach box`\n"}, "likely"),
+        ({"start.sh": WAITS + "docker exec box python serve.py\n", "A.markdown": "`docker attach box`\n"}, "likely"),
         ({"start.sh": WAITS + "docker exec box python serve.py\n", "other.sh": OUTSIDE}, "not-needed"),
         ({"start.sh": WAITS + "docker exec other python serve.py\n"}, "likely"),
         ({"start.sh": WAITS + "docker exec $OTHER python serve.py\n"}, "likely"),

@@ -58,6 +58,8 @@ OF_HOST = SIZED.replace("--shm-size=16g", "--ipc=host")
         ({"README.md": PAGE, "start.sh": SIZED.replace(PYTORCH, f"mirror.gcr.io/{PYTORCH}")}, "needed"),
         ({"README.md": PAGE, "start.sh": SIZED.replace(" bash\n", " python serve.py\n")}, "likely"),
         ({"README.md": f"{PAGE}Training needs more memory in the container: set `--shm-size`.\n"}, "needed"),
+        ({"README.markdown": f"{PAGE}Training needs more memory in the container: set `--shm-size`.\n"}, "needed"),
+        ({"README.md": PAGE, "NOTES.markdown": f"{PAGE}```bash\n{SIZED}```\n"}, "needed"),
         ({"README.md": f"{PAGE}If workers crash you may need to increase `--shm-size`.\n"}, "likely"),
         ({"README.md": f"{PAGE}You do not need `--shm-size`, which must be set elsewhere: it isn't used.\n"}, "likely"),
         ({"README.md": f"{PAGE}The kernel needs shared memory of the GPU.\n"}, "likely"),

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from shmlint.files.cache import Key
+from shmlint.files.kinds import is_page
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.files import read_env_file
 from shmlint.formats.compose.lists import files_that_start, shell_of
 from shmlint.model.source import Source
 
-_PAGES = (".md", ".mdx", ".rst")
 _Values = Mapping[str, frozenset[str]]
 _GIVEN: Key[_Values] = Key("variables that launchers of Compose set in a directory and those in it")
 _ABOVE: Key[_Values] = Key("variables that launchers of Compose set in a directory")
@@ -33,7 +33,7 @@ def given_by_launchers(directory: str, workspace: Workspace) -> _Values:
 def _given_in(directory: str, workspace: Workspace, *, inside: bool) -> _Values:
     found: dict[str, frozenset[str]] = {}
     for path in files_that_start(directory, workspace, inside=inside):
-        source = workspace.peek(path) if not path.endswith(_PAGES) else None
+        source = workspace.peek(path) if not is_page(path) else None
         if source is not None and "compose" in source.text.lower():
             for name, text in _given_by(source, workspace):
                 found[name] = found.get(name, frozenset()) | {text}

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from shmlint.files.cache import Key
-from shmlint.files.kinds import kind_of
+from shmlint.files.kinds import PAGE_ENDINGS, kind_of
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import scripts
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST_FILES = 300
 _MOST_FOLDERS = 40
 _WRITTEN = (
-    r"(?i)(?:.*\.(?:sh|bash|zsh|sbatch|slurm|mk|just|ya?ml|groovy|service|md|mdx|rst)"
+    rf"(?i)(?:.*\.(?:sh|bash|zsh|sbatch|slurm|mk|just|ya?ml|groovy|service|{PAGE_ENDINGS})"
     r"|(?:gnu)?makefile|justfile|jenkinsfile|package\.json)"
 )
 _LISTS = r"(?<!\S)(?:-f|--file)[ \t=]|COMPOSE_FILE"

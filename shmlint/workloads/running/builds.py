@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.docker.images import DOCKERFILES, parse
 from shmlint.files.cache import Key
-from shmlint.files.kinds import kind_of
+from shmlint.files.kinds import PAGE_ENDINGS, is_readme, kind_of
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_one
@@ -294,7 +294,7 @@ def is_dockerfile(path: str) -> bool:
 
 
 _NAMED = r"^(?:Dockerfile|(?i:dockerfile)(?:[._-]|$))|\.(?i:dockerfile)$"
-_NOT_NAMED = r"\.dockerignore$|(?i:\.(?:mdx?|rst))$|^dockerfile.*\.(?:py|go|js|ts|rs|rb|java|mdx?|rst|json|ya?ml|sh)$"
+_NOT_NAMED = rf"\.dockerignore$|(?i:\.(?:{PAGE_ENDINGS}))$|^dockerfile.*\.(?:py|go|js|ts|rs|rb|java|json|ya?ml|sh)$"
 """Dockerfiles, also in small letters; in those, code has names like ``dockerfile_parser.go`` too, and pages in any."""
 _BUILT_SO = r"(?m)^[ \t]*#.*\bbuild\b"
 """A comment of a Dockerfile on how it is built."""
@@ -306,7 +306,7 @@ def is_bake(path: str) -> bool:
 
 
 SPEAKS = (
-    r"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|mdx?|rst|ya?ml|mk|just|hcl)|^makefile|^justfile|^jenkinsfile)$"
+    rf"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|{PAGE_ENDINGS}|ya?ml|mk|just|hcl)|^makefile|^justfile|^jenkinsfile)$"
 )
 
 
@@ -462,8 +462,9 @@ def _linked(repository: Repository) -> tuple[str, ...]:
 
 
 def _first_links(repository: Repository) -> tuple[str, ...]:
-    present = (os.path.join(repository.root, name) for name in _ABOUT)
-    paths = [path for path in present if repository.is_file(path)]
+    readmes = sorted(filter(is_readme, repository.names(repository.root)))
+    places = (os.path.join(repository.root, name) for name in (*readmes, *_ABOUT))
+    paths = [path for path in places if repository.is_file(path)]
     workspace = repository.workspace
     found = [workspace.once(_LINKS, path, partial(_links, path)) for path in paths] if workspace is not None else []
     return tuple(name for links in found for name in links)
@@ -482,8 +483,8 @@ def _links(path: str, files: Workspace) -> tuple[str, ...]:
     return tuple(name.rstrip(".") for name in found)
 
 
-_ABOUT = ("README.md", "README.rst", "readme.md", "pyproject.toml", "setup.py", "setup.cfg", "CONTRIBUTING.md")
-"""Files at the top of a repository that link to it."""
+_ABOUT = ("pyproject.toml", "setup.py", "setup.cfg", "CONTRIBUTING.md")
+"""Files at the top of a repository that link to it, as its README does."""
 
 
 def _of_tag(launch: Launch, repository: Repository) -> Build | None:

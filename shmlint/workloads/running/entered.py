@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from shmlint.files.cache import Key
+from shmlint.files.kinds import is_page, is_readme
 from shmlint.files.read import normal
 from shmlint.model.launch import Launch, Value
 from shmlint.model.record import NamedTuple
@@ -163,7 +164,7 @@ def in_service(launch: Launch, repository: Repository, *, pages: bool = False) -
         return
     looked = 0
     for folder in repository.above()[:_LEVELS]:
-        for path in _scripts_of(folder, repository, _PAGES if pages else ()):
+        for path in _scripts_of(folder, repository, pages=pages):
             source = repository.peek(path)
             looked += 1
             if looked > _MOST_SCRIPTS:
@@ -177,9 +178,10 @@ def in_service(launch: Launch, repository: Repository, *, pages: bool = False) -
                     yield found
 
 
-def _scripts_of(folder: str, repository: Repository, pages: Sequence[str]) -> Iterator[str]:
-    """The scripts and makefiles of a directory, and of those in it that people keep them in; its ``pages`` as well."""
-    yield from (normal(os.path.join(folder, name)) for name in repository.names(folder) if name.lower() in pages)
+def _scripts_of(folder: str, repository: Repository, *, pages: bool) -> Iterator[str]:
+    """The scripts and makefiles of a directory, and of those in it that people keep them in; its READMEs as well."""
+    names = repository.names(folder) if pages else ()
+    yield from (normal(os.path.join(folder, name)) for name in names if is_readme(name))
     for inner in (folder, *(os.path.join(folder, name) for name in ("scripts", "bin"))):
         for name in repository.names(normal(inner)):
             if name.endswith(_RUNNING):
@@ -282,7 +284,7 @@ def _is_entered_elsewhere(launch: Launch, repository: Repository) -> bool:
     for folder in repository.above()[:_LEVELS]:
         for file in repository.names(folder):
             path = normal(os.path.join(folder, file))
-            if file.endswith(_ENTERING) and path != normal(launch.span.path):
+            if (file.endswith(_RUNNING) or is_page(file)) and path != normal(launch.span.path):
                 source = repository.peek(path)
                 if source is None or (known and name not in source.text) or not _enters(source.text, known):
                     continue
@@ -299,9 +301,6 @@ def _enters(text: str, known: str) -> bool:
 _ENTERS = r"(?:exec|attach)\s"
 _ENTERING_LINES = r"exec(?<!\wexec)[^\S\n](.*)", r"attach(?<!\wattach)[^\S\n](.*)"
 """What follows the word in a line; one pattern for each word, which is searched for at once."""
-_ENTERING = (".sh", ".bash", ".md", ".mdx", ".rst", ".mk", "akefile", "ustfile")
-"""Files in which people write how to enter a container, by the ends of their names."""
 _RUNNING = (".sh", ".bash", ".mk", "akefile", "ustfile")
 """Files that run commands in services, by the ends of their names."""
-_PAGES = ("readme.md",)
 _MOST_SCRIPTS = 40

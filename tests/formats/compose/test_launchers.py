@@ -34,6 +34,7 @@ WORKFLOW = "on: push\njobs:\n  a:\n    runs-on: x\n    env:\n      SHM: 16g\n   
         ({".github/workflows/a.yml": WORKFLOW.format("docker compose up")}, []),
         ({".github/workflows/a.yml": WORKFLOW.format("make")}, ["SHM102"]),
         ({"README.md": "```\nSHM=16g docker compose up -d\n```\n"}, ["SHM102"]),
+        ({"README.markdown": "```\nSHM=16g docker compose up -d\n```\n"}, ["SHM102"]),
     ],
 )
 def test_a_default_that_a_launcher_replaces(tmp_path: Path, files: dict[str, str], rules: list[str]) -> None:

@@ -38,6 +38,7 @@ def started(directory: Path, files: dict[str, str]) -> list[tuple[str, ...]]:
         {"Makefile": f"DC := {UP.removesuffix(' up')}\nup:\n\t$(DC) up\n"},
         {"README.md": f"# a\n\n```sh\n{UP.replace(' -f', f' {chr(92)}{chr(10)}  -f')}\n```\n"},
         {"README.md": f"# a\n\nStart it:\n\n    $ {UP}\n"},
+        {"start.markdown": f"# a\n\n```sh\n{UP}\n```\n"},
         {"run.sh": 'C="docker compose -f c/base.yml"\n[ -n "$G" ] && C+=" -f c/gpu.yml"\nC="$C -f c/big.yml"\n$C up\n'},
         {"Makefile": "C := docker compose -f c/base.yml\nifeq ($(G),1)\nC += -f c/gpu.yml -f c/big.yml\nendif\n"
          "up:\n\t$(C) up\n"},
