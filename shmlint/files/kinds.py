@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 
 from shmlint.model.launch import ENGINE_VARIABLES, ENGINES
 from shmlint.model.record import NamedTuple
@@ -326,6 +327,21 @@ def classify(path: str, read: Callable[[], bytes]) -> str | None:
     asked = [kind for kind in _KINDS if kind.maybe and re.search(kind.maybe, end)]
     content = read() if asked else b""
     return next((kind.name for kind in asked if kind.tells and kind.tells(content)), None)
+
+
+def may_be_of(path: str, names: frozenset[str]) -> bool:
+    """Whether a file may be of one of some kinds, as its path says: for some names its content decides.
+
+    >>> may_be_of("scripts/train.sh", frozenset({"shell"})), may_be_of("scripts/train.py", frozenset({"shell"}))
+    (True, False)
+    """
+    return not is_program(path) and re.search(_paths_of(names), "/" + path) is not None
+
+
+@lru_cache(8)
+def _paths_of(names: frozenset[str]) -> str:
+    found = (pattern for kind in _KINDS if kind.name in names for pattern in (kind.named, kind.within, kind.maybe))
+    return "|".join(dict.fromkeys(filter(None, found)))
 
 
 def is_inspect(content: bytes) -> bool:

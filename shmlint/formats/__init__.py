@@ -50,43 +50,47 @@ class Format(NamedTuple):
     """Has ``users``, where other files may be built with one."""
     scripts: str = ""
     """Has ``scripts``, where the files hold shell that may start other scripts."""
+    starts: bool = False
+    """The files start or build containers that other files may start or build as well."""
 
 
 FORMATS = {
     "compose": Format(
         "shmlint.formats.compose.read", "shmlint.formats.compose.comments", rest="shmlint.formats.compose.rewrite",
-        users="shmlint.formats.compose.users",
+        users="shmlint.formats.compose.users", starts=True,
     ),
     "shell": Format(
         "shmlint.formats.shell.read", "shmlint.formats.shell.comments", alone=True,
-        rest="shmlint.formats.shell.rest", scripts="shmlint.formats.shell.read",
+        rest="shmlint.formats.shell.rest", scripts="shmlint.formats.shell.read", starts=True,
     ),
     "makefile": Format(
         "shmlint.formats.makefile.read", "shmlint.formats.makefile.comments", alone=True,
-        rest="shmlint.formats.makefile.rest", scripts="shmlint.formats.makefile.read",
+        rest="shmlint.formats.makefile.rest", scripts="shmlint.formats.makefile.read", starts=True,
     ),
     "systemd": Format(
         "shmlint.formats.systemd.read", "shmlint.formats.systemd.read", alone=True,
-        rest="shmlint.formats.systemd.read", scripts="shmlint.formats.systemd.read",
+        rest="shmlint.formats.systemd.read", scripts="shmlint.formats.systemd.read", starts=True,
     ),
     "taskfile": Format(
         "shmlint.formats.taskfile", "shmlint.formats.taskfile", alone=True, rest="shmlint.formats.taskfile",
-        scripts="shmlint.formats.taskfile",
+        scripts="shmlint.formats.taskfile", starts=True,
     ),
     "jenkinsfile": Format(
         "shmlint.formats.jenkinsfile", "shmlint.formats.jenkinsfile", alone=True, rest="shmlint.formats.jenkinsfile",
-        scripts="shmlint.formats.jenkinsfile",
+        scripts="shmlint.formats.jenkinsfile", starts=True,
     ),
-    "fish": Format("shmlint.formats.fish", "shmlint.formats.fish", alone=True, rest="shmlint.formats.fish"),
+    "fish": Format(
+        "shmlint.formats.fish", "shmlint.formats.fish", alone=True, rest="shmlint.formats.fish", starts=True,
+    ),
     "unread": Format("shmlint.formats.unread", "shmlint.formats.unread", alone=True),
     "template": Format("shmlint.formats.template", "shmlint.formats.template", alone=True),
     "markdown": Format(
         "shmlint.formats.markdown", "shmlint.formats.markdown", alone=True, rest="shmlint.formats.markdown",
-        scripts="shmlint.formats.markdown",
+        scripts="shmlint.formats.markdown", starts=True,
     ),
     "ci": Format(
         "shmlint.formats.ci.read", "shmlint.formats.ci.comments", alone=True, rest="shmlint.formats.ci.rest",
-        scripts="shmlint.formats.ci.read",
+        scripts="shmlint.formats.ci.read", starts=True,
     ),
     "devcontainer": Format(
         "shmlint.formats.devcontainer.read", "shmlint.formats.devcontainer.comments",
@@ -104,6 +108,9 @@ KINDS = frozenset(FORMATS)
 
 ALONE = frozenset(kind for kind, form in FORMATS.items() if form.alone)
 """The kinds whose files are each read by themselves."""
+
+STARTERS = frozenset(kind for kind, form in FORMATS.items() if form.starts)
+"""The kinds of files in which the same container may be started or built once more."""
 
 _READINGS = {kind: Key[Reading](f"{kind} reading") for kind in ALONE}
 _BY_THEMSELVES = {kind: Key[Reading](f"{kind} reading of one file") for kind in KINDS - ALONE}

@@ -13,8 +13,9 @@ from itertools import islice
 from shmlint.docker.images import parse, pattern_of
 from shmlint.docker.sizes import human
 from shmlint.files import kinds
+from shmlint.files.cache import Key
 from shmlint.files.read import normal
-from shmlint.formats import read_one
+from shmlint.formats import STARTERS, read_one
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.record import NamedTuple
@@ -24,14 +25,14 @@ from shmlint.workloads.filesystem import dockerfile_of
 from shmlint.workloads.given import Given, Same
 from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository, Texts
-from shmlint.workloads.running.builds import SPEAKS, builds_in, directories, spellings
+from shmlint.workloads.running.builds import WORKFLOWS, builds_in, directories, spellings
 from shmlint.workloads.running.visible import gpu_count
 
 _MOST_LOOKED_AT = 20
 """Files near that of the launch in which the same container is looked for."""
 _MOST_LINES = 3000
 """Lines of a page that are read."""
-_GIVEN = (r"shm[-_]size", r"--ipc[= ]host", r"ipc:\s*[\"']?host", r"/dev/shm")
+_GIVEN = (r"shm[-_]size", r"ShmSize", r"--ipc[= ]host", r"ipc:\s*[\"']?host", r"/dev/shm")
 """How a size is given. One by one they are found much sooner than all together."""
 
 
@@ -143,7 +144,7 @@ def _others(launch: Launch, has: int, program: Program) -> Iterator[Launch]:
     """The launches of the same container in this file and those around it that are given more than ``has``."""
     repository, built = program.files.repository, _built(program)
     for path in _paths(launch, built, repository):
-        if launch.kind == "compose-service" and path.endswith((".yaml", ".yml")) and (
+        if launch.kind == "compose-service" and _kind(path, repository) == "compose" and (
             path == launch.span.path or not _may_have(launch.name or "", path, repository)
         ):
             continue  # a Compose file has one service of the name, where a page may have several
@@ -188,7 +189,7 @@ def _paths(launch: Launch, built: str | None, repository: Repository) -> Iterato
     """The files in which a size is given and the container is named, or one is built from its Dockerfile."""
     words = _words(launch) | ({_BUILDS} if built is not None else set())
     own = normal(os.path.dirname(launch.span.path) or ".")
-    around = dict.fromkeys((own, *directories(repository)))
+    around = dict.fromkeys((own, *directories(repository), normal(os.path.join(repository.root, WORKFLOWS))))
     holding = (path for directory in around for path in _speaking(directory, repository).holding(words))
     return islice(holding, _MOST_LOOKED_AT)
 
@@ -198,8 +199,8 @@ def _speaking(directory: str, repository: Repository) -> Texts:
     key = repository.root, directory
     known = repository.shared.sizes.get(key)
     if known is None:
-        paths = [normal(os.path.join(directory, n)) for n in repository.names(directory) if re.search(SPEAKS, n)]
-        sources = ((path, repository.peek(path)) for path in paths)
+        paths = (normal(os.path.join(directory, name)) for name in repository.names(directory))
+        sources = ((path, repository.peek(path)) for path in paths if kinds.may_be_of(path, STARTERS))
         known = Texts((path, s.text.lower()) for path, s in sources if s is not None and _gives(s.text))
         repository.shared.sizes[key] = known
     return known
@@ -221,14 +222,18 @@ def _words(launch: Launch) -> set[str]:
 
 
 def _launches(path: str, repository: Repository) -> tuple[Launch, ...]:
-    source = repository.peek(path)
-    if source is None:
-        return ()
-    assert repository.workspace is not None
-    kind = kinds.kind_of(source, repository.workspace.top)
-    if kind not in ("shell", "makefile", "markdown", "compose"):
-        return ()
-    return read_one(kind, path, repository.workspace).launches
+    kind, workspace = _kind(path, repository), repository.workspace
+    return read_one(kind, path, workspace).launches if kind in STARTERS and workspace is not None else ()
+
+
+def _kind(path: str, repository: Repository) -> str | None:
+    """The kind of a file; found once in a run, because many launches ask."""
+    if repository.peek(path) is None or repository.workspace is None:
+        return None
+    return repository.workspace.once(_KIND, path, lambda files: kinds.kind_of(files.source(path), files.top))
+
+
+_KIND: Key[str | None] = Key("kind of a file in which a size is given")
 
 
 def _is_same(launch: Launch, other: Launch, built: str | None, repository: Repository) -> bool:

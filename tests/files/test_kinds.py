@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shmlint.files.kinds import classify, is_page, is_readme
+from shmlint.files.kinds import classify, is_page, is_readme, may_be_of
 from tests.table import table
 
 
@@ -27,3 +27,23 @@ from tests.table import table
 def test_pages(path: str, page: bool, readme: bool) -> None:
     assert (is_page(path), is_readme(path)) == (page, readme)
     assert not page or classify(path, lambda: b"") == "markdown"
+
+
+@table(
+    "path, kinds, expected",
+    [
+        ("scripts/run.sh", ("shell",), True),
+        ("scripts/run", ("shell",), True),
+        ("run.sh", ("makefile",), False),
+        ("run.py", ("shell", "unread"), False),
+        (".github/workflows/a.yml", ("ci",), True),
+        ("a.yml", ("ci",), False),
+        ("a.yml", ("ci", "compose"), True),
+        ("GNUmakefile", ("makefile",), True),
+        ("etc/x.service.d/gpu.conf", ("systemd",), True),
+        ("notes.markdown", ("markdown",), True),
+        ("notes.txt", ("markdown", "shell"), False),
+    ],
+)
+def test_the_kinds_that_a_file_may_have(path: str, kinds: tuple[str, ...], expected: bool) -> None:
+    assert may_be_of(path, frozenset(kinds)) == expected

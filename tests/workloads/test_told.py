@@ -398,3 +398,39 @@ def test_a_section_about_training(section: str, training: bool) -> None:
     begin = process_time()
     assert shows_training("README.md", len(page), repository) == training
     assert process_time() - begin < 1
+
+
+@table(
+    "path, text",
+    [
+        ("other.sh", "{start}\n"),
+        ("other.zsh", "{start}\n"),
+        ("start", "#!/bin/sh\n{start}\n"),
+        ("Makefile", "run:\n\t{start}\n"),
+        ("justfile", "run:\n    {start}\n"),
+        ("Taskfile.yml", "version: '3'\ntasks:\n  run:\n    cmds:\n    - {start}\n"),
+        ("start.fish", "{start}\n"),
+        ("train.service", "[Service]\nExecStart=/usr/bin/{start}\n"),
+        ("a.container", "[Container]\nImage=me/tool:1\nExec=python train.py\nAddDevice=nvidia.com/gpu=all\n{size}\n"),
+        ("Jenkinsfile", "node {{\n  sh '{start}'\n}}\n"),
+        (".gitlab-ci.yml", "train:\n  script:\n  - {start}\n"),
+        (".github/workflows/a.yml", "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n    - run: {start}\n"),
+        ("docs/use.markdown", "    {start}\n"),
+        ("use.rst", "::\n\n    {start}\n"),
+    ],
+)
+def test_a_size_elsewhere_counts_in_every_file_that_starts_containers(tmp_path: Path, path: str, text: str) -> None:
+    start = "docker run --gpus all {}me/tool:1 python train.py"
+    for option, size, verdict in (("--shm-size=16g ", "ShmSize=16g", "likely"), ("", "", "unknown")):
+        files = {"run.sh": start.format(""), path: text.format(start=start.format(option), size=size)}
+        assert need(tmp_path, files, ("run.sh",)).verdict == verdict
+
+
+@table("path, verdict", [("Taskfile.yml", "likely"), ("compose.gpu.yml", "unknown")])
+def test_a_size_elsewhere_counts_for_a_service_that_a_task_starts(tmp_path: Path, path: str, verdict: str) -> None:
+    service = "services:\n  app:\n    image: me/tool:1\n    command: python train.py\n    gpus: all\n"
+    start = "docker run --gpus all --shm-size=16g me/tool:1 python train.py"
+    task = f"version: '3'\ntasks:\n  run:\n    cmds:\n    - {start}\n"
+    other = service.replace("app:", "other:").replace("gpus", "shm_size: 16g\n    gpus")
+    files = {"compose.yaml": service, path: task if path == "Taskfile.yml" else other}
+    assert need(tmp_path, files, ("compose.yaml",)).verdict == verdict

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from shmlint.docker.images import DOCKERFILES, parse
 from shmlint.files.cache import Key
-from shmlint.files.kinds import PAGE_ENDINGS, is_readme, kind_of
+from shmlint.files.kinds import PAGE_ENDINGS, is_readme, kind_of, may_be_of
 from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
-from shmlint.formats import read_one
+from shmlint.formats import STARTERS, read_one
 from shmlint.model.launch import Build, Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _MOST_LOOKED_AT = 60
 """Files near a launch in which a build of its image is looked for."""
 _FOLDERS = ("docker", "scripts", ".devcontainer", "docs", "tools", "build", "dockerfiles")
+
+
+WORKFLOWS = ".github/workflows"
 
 
 class FoundBuild(NamedTuple):
@@ -212,9 +215,7 @@ def _builds_of(source: Source, repository: Repository) -> tuple[Build, ...]:
 
         return dockerfile_comments.builds(source)
     kind = kind_of(source, repository.workspace.top)
-    if kind not in ("shell", "fish", "makefile", "systemd", "taskfile", "jenkinsfile", "markdown", "ci", "compose"):
-        return ()
-    return read_one(kind, source.path, repository.workspace).builds
+    return read_one(kind, source.path, repository.workspace).builds if kind in STARTERS else ()
 
 
 def _around(repository: Repository) -> Iterator[Texts]:
@@ -244,9 +245,8 @@ def _builders(directory: str, repository: Repository, names: str | None = None, 
     key = repository.root, directory, names or "", every
     known = repository.shared.builders.get(key)
     if known is None:
-        speaks = names or f"{SPEAKS}|{_BUILDS.removeprefix('(?i)')}"
-        telling = (name for name in repository.names(directory) if re.search(speaks, name) or is_dockerfile(name))
-        paths = [os.path.join(directory, name) for name in telling]
+        every_path = (os.path.join(directory, name) for name in repository.names(directory))
+        paths = [path for path in every_path if is_dockerfile(path) or _is_named(path, names)]
         left = paths if every else [path for path in paths if normal(path) not in repository.shared.read]
         sources = ((path, repository.peek(path)) for path in left)
         known = Texts((path, s.text.lower()) for path, s in sources if s is not None and _may_build(path, s.text))
@@ -265,7 +265,7 @@ def _further(repository: Repository) -> Iterator[Texts]:
 
 def _workflows(repository: Repository, *, every: bool = False) -> Texts:
     """The workflows that speak of building."""
-    workflows = normal(os.path.join(repository.root, ".github/workflows"))
+    workflows = normal(os.path.join(repository.root, WORKFLOWS))
     return _builders(workflows, repository, every=every) if repository.is_dir(workflows) else Texts(())
 
 
@@ -279,6 +279,13 @@ def _below(folder: str, repository: Repository) -> Texts:
         files = (_builders(path, repository, _BUILDS) for path in inner if repository.is_dir(path))
         known[key] = Texts(file for found in files for file in found.files)
     return known[key]
+
+
+def _is_named(path: str, names: str | None) -> bool:
+    """Whether a file has one of some names, or else one of those that may start or build containers."""
+    if names is not None:
+        return re.search(names, os.path.basename(path)) is not None
+    return is_bake(path) or may_be_of(path, STARTERS)
 
 
 def _may_build(path: str, text: str) -> bool:
@@ -303,11 +310,6 @@ _BUILT_SO = r"(?m)^[ \t]*#.*\bbuild\b"
 def is_bake(path: str) -> bool:
     """Whether a file is one of those that ``docker buildx bake`` reads by their names."""
     return re.fullmatch(r"docker-bake(?:\.[\w-]+)?\.hcl", os.path.basename(path)) is not None
-
-
-SPEAKS = (
-    rf"(?i)(?:\.(?:sh|bash|fish|sbatch|slurm|service|{PAGE_ENDINGS}|ya?ml|mk|just|hcl)|^makefile|^justfile|^jenkinsfile)$"
-)
 
 
 _BUILDS = r"(?i)(?:build|docker)[\w-]*(?:\.(?:sh|bash))?$|^makefile$"
