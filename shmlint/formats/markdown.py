@@ -33,7 +33,7 @@ from shmlint.model.reading import NotRead, Reading, joined
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.markdown import Block, blocks, blocks_of
+from shmlint.syntax.markdown import Block, blocks, blocks_of, headings_of
 from shmlint.syntax.shell import Command, commands
 from shmlint.syntax.shell_repair import repaired_end
 from shmlint.syntax.shell_text import (
@@ -97,16 +97,11 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     return reading._replace(not_read=(*reading.not_read, *_in_comments(source, left)))
 
 
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]|^([=~^#*+-])\1{3,}[ \t]*$", re.M)
-"""The beginning of a heading of Markdown, or the line under one of reStructuredText or Markdown."""
-
-
 def _with_sections(launches: Sequence[Launch], source: Source, workspace: Workspace) -> list[Launch]:
     """Launches with the numbers of the sections they are in: those of the headings before them."""
     if not launches:
         return []
-    in_code = _block_at(source, blocks_of(source, workspace))
-    headings = [found.start() for found in _HEADING.finditer(source.text) if in_code(found.start()) is None]
+    headings = [found.start for found in headings_of(source, workspace)]
     return [launch._replace(section=bisect_right(headings, launch.span.start)) for launch in launches]
 
 

@@ -1,4 +1,4 @@
-"""Markdown and reStructuredText into the blocks of code in them, with positions."""
+"""Markdown and reStructuredText into the blocks of code and the headings in them, with positions."""
 
 from __future__ import annotations
 
@@ -36,23 +36,62 @@ Line = tuple[int, int]
 """The start and end offset of a line of a file, or of the part of it that counts."""
 
 
-BLOCKS: Key[tuple[Source, tuple[Block, ...]]] = Key("blocks of a document")
-"""What ``blocks_of`` keeps of a document."""
+class Heading(NamedTuple):
+    """The title of a section of a document: where its line is, without what is under it, and its level from 1."""
+
+    start: int
+    end: int
+    level: int
+
+
+class _Parts(NamedTuple):
+    """What was found in a document."""
+
+    source: Source
+    blocks: tuple[Block, ...]
+    headings: tuple[Heading, ...]
+
+
+BLOCKS: Key[_Parts] = Key("blocks and headings of a document")
+"""What ``blocks_of`` and ``headings_of`` keep of a document."""
 
 
 def blocks_of(source: Source, workspace: Workspace) -> tuple[Block, ...]:
     """The code of a document of a run, found once."""
+    return _parts_of(source, workspace).blocks
 
-    def make(files: Workspace) -> tuple[Source, tuple[Block, ...]]:
+
+def headings_of(source: Source, workspace: Workspace) -> tuple[Heading, ...]:
+    """The headings of a document of a run, found once."""
+    return _parts_of(source, workspace).headings
+
+
+def _parts_of(source: Source, workspace: Workspace) -> _Parts:
+    def make(files: Workspace) -> _Parts:
         files.exists(source.path)  # on which the result depends
-        return source, tuple(blocks(source))
+        return _parts(source)
 
-    of, found = workspace.once(BLOCKS, source.path, make)
-    return found if of is source else tuple(blocks(source))  # another text that is read in place of this file
+    found = workspace.once(BLOCKS, source.path, make)
+    return found if found.source is source else _parts(source)  # another text that is read in place of this file
 
 
-def blocks(source: Source) -> Iterator[Block]:
+def blocks(source: Source) -> tuple[Block, ...]:
     """The code of a document, in the language its name says it is written in."""
+    return _parts(source).blocks
+
+
+def headings(source: Source) -> tuple[Heading, ...]:
+    """The headings of a document."""
+    return _parts(source).headings
+
+
+def _parts(source: Source) -> _Parts:
+    found = tuple(_read(source))
+    inside = tuple(part for part in found if isinstance(part, Block))
+    return _Parts(source, inside, tuple(part for part in found if isinstance(part, Heading)))
+
+
+def _read(source: Source) -> Iterator[Block | Heading]:
     lines = source.line_spans()
     if source.text.startswith(BOM):
         lines[0] = (len(BOM), lines[0][1])
@@ -117,8 +156,8 @@ def _parser(thread: int, mdx: bool) -> MarkdownIt:
     return parser.disable("code") if mdx else parser
 
 
-def _blocks(source: Source, lines: Sequence[Line], depth: int, *, mdx: bool = False) -> Iterator[Block]:
-    """Code blocks of a Markdown text given as lines of the file."""
+def _blocks(source: Source, lines: Sequence[Line], depth: int, *, mdx: bool = False) -> Iterator[Block | Heading]:
+    """Code blocks and headings of a Markdown text given as lines of the file."""
     parser = _parser(get_ident(), mdx)
     for restart in range(_RESTARTS + 1):
         # A carriage return alone ends a line to the parser, and here it does not.
@@ -137,6 +176,9 @@ def _blocks(source: Source, lines: Sequence[Line], depth: int, *, mdx: bool = Fa
                 spans = tuple(_tail(source, lines[first + i], text) for i, text in enumerate(content))
                 if spans:
                     yield from _code(source, spans, token.info if token.type == "fence" else None, depth)
+            elif token.type == "heading_open" and depth == 0:
+                last = token.map[1] - (2 if token.markup in ("=", "-") else 1)
+                yield Heading(lines[token.map[0]][0], lines[last][1], int(token.tag[1:]))
             elif token.type == "inline" and token.content:
                 # Python-Markdown takes a fence indented under its paragraph (`!!! note`) for one.
                 deep = next((n for n in range(*token.map) if _DEEP_FENCE.match(texts[n])), None)
@@ -154,7 +196,7 @@ def _blocks(source: Source, lines: Sequence[Line], depth: int, *, mdx: bool = Fa
 
 def _deep_fence(
     source: Source, lines: Sequence[Line], texts: Sequence[str], number: int, depth: int
-) -> Generator[Block, None, int]:
+) -> Generator[Block | Heading, None, int]:
     """The block of a fence that starts at a line; returns the number of the line after it."""
     fence = _DEEP_FENCE.match(texts[number])
     assert fence is not None
@@ -169,14 +211,14 @@ _DIRECTIVE_INFO = re.compile(r"\{([\w:-]+)\}")
 _CODE_DIRECTIVES = frozenset({"code-block", "code", "code-cell", "sourcecode", "prompt", "parsed-literal"})
 
 
-def _code(source: Source, lines: tuple[Line, ...], info: str | None, depth: int) -> Iterator[Block]:
+def _code(source: Source, lines: tuple[Line, ...], info: str | None, depth: int) -> Iterator[Block | Heading]:
     """A block of code, or what is in it where it is a place for other blocks.
 
     ``info`` is what is after the fence, None for an indented block.
     """
     directive = _DIRECTIVE_INFO.match(info.strip()) if info else None
     if directive is not None and directive[1] == "eval-rst":
-        yield from _rst_blocks(source, lines)
+        yield from (part for part in _rst_blocks(source, lines) if isinstance(part, Block))
         return
     nests = info is None or (directive is not None and directive[1] not in _CODE_DIRECTIVES)
     inner = "\n".join(source.text[start:end] for start, end in lines)
@@ -245,11 +287,16 @@ def _span_lines(source: Source, start: int, end: int) -> Iterator[Line]:
 _DIRECTIVE = re.compile(r"(\s*)\.\. (?:code-block|code|sourcecode|prompt|parsed-literal)::\s*(\S*)")
 
 
-def _rst_blocks(source: Source, lines: Sequence[Line]) -> Iterator[Block]:
-    """Code directives and literal blocks: the indented lines below them."""
+def _rst_blocks(source: Source, lines: Sequence[Line]) -> Iterator[Block | Heading]:
+    """Code directives and literal blocks, which are the indented lines below them; and headings."""
     number = 0
+    styles: list[str] = []
     while number < len(lines):
         text = source.text[lines[number][0] : lines[number][1]]
+        style = _rst_style(source, lines, number)
+        if style:
+            styles += [style] if style not in styles else []
+            yield Heading(*lines[number], styles.index(style) + 1)
         directive = _DIRECTIVE.match(text)
         literal = text.rstrip().endswith("::") and not text.lstrip().startswith("..")
         if "``" in text:
@@ -274,6 +321,23 @@ def _rst_blocks(source: Source, lines: Sequence[Line]) -> Iterator[Block]:
         if body:
             language = directive[2].lower() if directive is not None else ""
             yield Block(language, tuple(_dedented(source, body)))
+
+
+def _rst_style(source: Source, lines: Sequence[Line], number: int) -> str:
+    """How a line is marked as a heading: the character of the lines under and perhaps over it; empty where it is none.
+
+    What is deeper is told by the order in which these marks are first used.
+    """
+    around = (lines[at] if 0 <= at < len(lines) else (0, 0) for at in (number - 1, number, number + 1))
+    before, text, under = (source.text[start:end].rstrip() for start, end in around)
+    if not text or _RST_LINE.fullmatch(text) or not _RST_LINE.fullmatch(under) or len(under) < min(len(text), 4):
+        return ""
+    over = before == under
+    return "" if (before and not over) or (text[0].isspace() and not over) else under[0] * (2 if over else 1)
+
+
+_RST_LINE = re.compile(r"([!-/:-@\[-`{-~])\1*")
+"""A line that underlines a heading of reStructuredText."""
 
 
 def _rst_inline(source: Source, lines: Sequence[Line], number: int) -> Iterator[Block]:

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from shmlint.docker.images import parse, pattern_of
 from shmlint.docker.sizes import human
@@ -27,6 +28,9 @@ from shmlint.workloads.program import Program
 from shmlint.workloads.repository import Repository, Texts
 from shmlint.workloads.running.builds import WORKFLOWS, builds_in, directories, spellings
 from shmlint.workloads.running.visible import gpu_count
+
+if TYPE_CHECKING:
+    from shmlint.syntax.markdown import Heading
 
 _MOST_LOOKED_AT = 20
 """Files near that of the launch in which the same container is looked for."""
@@ -387,37 +391,37 @@ _USES_ALONE = frozenset({"service", "serve", "infer", "app", "gradio"})
 
 
 def heading(path: str, start: int, repository: Repository) -> Evidence | None:
-    """The heading of a Markdown page under which something stands."""
+    """The heading of a page under which something stands."""
     return next(headings(path, start, repository), None)
 
 
 def headings(path: str, start: int, repository: Repository) -> Iterator[Evidence]:
-    """The headings of a Markdown page under which something stands, the nearest first."""
-    page = repository.peek(path) if path.endswith((".md", ".mdx")) else None
+    """The headings of a page under which something stands, the nearest first."""
+    page = repository.peek(path) if kinds.is_page(path) else None
     if page is None:
         return
-    known = _all_headings(page)
+    known = _nested(page, _headings(page, repository))
     at = bisect_left(known, start, key=lambda one: one.span.start) - 1
     while at >= 0:
         span, at = known[at].span, known[at].around
-        yield Evidence(page.text[span.start : span.end].strip("# "), span)
+        yield Evidence(span.text.strip("# \t"), span)
 
 
 def shows_training(path: str, start: int, repository: Repository) -> bool:
-    """Whether a Markdown page has a heading about training behind an offset, or before it one with code or a link.
+    """Whether a page has a heading about training behind an offset, or before it one with code or a link.
 
     Before it starts a container a page may tell how its model was trained.
     """
-    page = repository.peek(path) if path.endswith((".md", ".mdx")) else None
-    first, last = _on_training(page) if page is not None else (None, None)
+    page = repository.peek(path) if kinds.is_page(path) else None
+    first, last = _on_training(page, _headings(page, repository)) if page is not None else (None, None)
     return first is not None or (last is not None and last > start)
 
 
 @lru_cache(64)  # the launches of a page ask one after the other
-def _on_training(page: Source) -> tuple[int | None, int | None]:
+def _on_training(page: Source, headings: tuple[Heading, ...]) -> tuple[int | None, int | None]:
     """Where a page has its first heading about training with code or a link under it, and its last one of any kind."""
     first = last = None
-    known = _all_headings(page)
+    known = _nested(page, headings)
     for at, one in enumerate(known):
         if _is_about_training(page.text[one.span.start : one.span.end].lower()):
             last = one.span.start
@@ -428,37 +432,35 @@ def _on_training(page: Source) -> tuple[int | None, int | None]:
     return first, last
 
 
-class _Heading(NamedTuple):
+class _Section(NamedTuple):
     span: Span
+    """Its heading."""
     depth: int
     around: int
-    """The number of the heading under which it is; below 0 for none."""
+    """The number of the section in which it is; below 0 for none."""
 
 
 @lru_cache(64)
-def _all_headings(page: Source) -> tuple[_Heading, ...]:
-    found: list[_Heading] = []
-    for span in _headings(page):
-        text = page.text[span.start : span.end].lstrip()
-        depth, around = len(text) - len(text.lstrip("#")), len(found) - 1
-        while around >= 0 and found[around].depth >= depth:
+def _nested(page: Source, headings: tuple[Heading, ...]) -> tuple[_Section, ...]:
+    found: list[_Section] = []
+    for one in headings:
+        around = len(found) - 1
+        while around >= 0 and found[around].depth >= one.level:
             around = found[around].around
-        found.append(_Heading(span, depth, around))
+        found.append(_Section(Span(page, one.start, one.end), one.level, around))
     return tuple(found)
 
 
-def _headings(page: Source) -> Iterator[Span]:
-    fence = ""
-    for number in range(1, min(len(page.line_starts), _MOST_LINES) + 1):
-        start, end = page.line_span(number)
-        line = page.text[start:end].strip()
-        if not line.startswith(("`", "~", "#")):
-            continue  # the patterns are slower
-        opened = re.match(r"`{3,}|~{3,}", line)
-        if opened is not None and (not fence or line == fence):
-            fence = "" if fence else opened[0]
-        elif not fence and re.match(r"#{1,6}[ \t]+\S", line) is not None and len(line) < 200:
-            yield Span(page, start, end)
+def _headings(page: Source, repository: Repository) -> tuple[Heading, ...]:
+    """The headings of a page, but not texts that are marked as one."""
+    from shmlint.syntax import markdown
+
+    known = repository.workspace
+    found = markdown.headings_of(page, known) if known is not None else markdown.headings(page)
+    return tuple(one for one in found if one.end - one.start < _LONGEST_HEADING)
+
+
+_LONGEST_HEADING = 200
 
 
 _SENTENCE = r"[^\s](?:[^.!?。！？]|[.!?](?!\s)|(?<=\.)\.)*[.!?。！？]?"

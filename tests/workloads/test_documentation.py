@@ -673,6 +673,22 @@ def test_a_heading_says_what_a_container_is_for(tmp_path: Path, page: str, verdi
     assert need(tmp_path, {"README.md": page.replace("{run}", run)}).verdict == verdict
 
 
+@table(
+    "name, page",
+    [
+        ("README.md", "# App\n\n## {about}\n\n```sh\n{run}\n```\n"),
+        ("README.markdown", "# App\n\n## {about}\n\n```sh\n{run}\n```\n"),
+        ("README.md", "App\n===\n\n{about}\n---------\n\n```sh\n{run}\n```\n"),
+        ("README.rst", "App\n===\n\n{about}\n---------\n\n.. code-block:: sh\n\n   {run}\n"),
+        ("README.rst", "=========\n{about}\n=========\n\nStart::\n\n    {run}\n"),
+    ],
+)
+def test_a_heading_says_the_same_however_it_is_written(tmp_path: Path, name: str, page: str) -> None:
+    for about, verdict in (("Inference", "unknown"), ("Training", "likely")):
+        files = {name: page.format(about=about, run="docker run --gpus all -it own/app")}
+        assert need(tmp_path, files).verdict == verdict
+
+
 def test_documentation_does_not_change_what_an_image_of_its_own_is(tmp_path: Path) -> None:
     files = {"compose.yaml": f"services:\n  app:\n    image: ollama/ollama\n    {GPUS}\n", "train.py": LOADER}
     for page in ("python train.py", "torchrun --nproc_per_node=8 train.py", "tool check samples/training"):
