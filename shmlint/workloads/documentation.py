@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import posixpath
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -19,7 +21,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_text import holds_one
 from shmlint.workloads.commands import SHELLS, is_python, kind_of, names_training, runs_binary, unwrapped
-from shmlint.workloads.launchers import LAUNCHERS
+from shmlint.workloads.launchers import LAUNCHERS, python_words
 from shmlint.workloads.packages.installed import installed_command
 from shmlint.workloads.program import Program, gives_notebook
 from shmlint.workloads.repository import Repository
@@ -461,20 +463,37 @@ def _notebooks(program: Program, follower: Follower) -> None:
             elif "." not in name and len(folders) < _MOST_FOLDERS and repository.is_dir(path):
                 folders.append(path)
     for source in filter(None, map(repository.peek, notebooks[:_MOST_NOTEBOOKS])):
-        for match in re.finditer(_CELL_COMMAND, source.text):
-            span = Span(source, match.start(1), match.end(1))
-            words = match[1].replace("\\n", " ").replace('\\"', '"').split()
+        for words, span in _cell_commands(source):
             follower.run(words, span, program.files.workdir, certain=False, guessed=False, depth=1)
 
 
+def _cell_commands(notebook: Source) -> Iterator[tuple[tuple[str, ...], Span]]:
+    """The launchers of several processes that cells of a notebook run as commands, each with its first line."""
+    from shmlint.workloads.python.own_python import cells_of
+
+    at = 0
+    for cell in cells_of(notebook.text) or ():
+        for match in re.finditer(_CELL_COMMAND, cell):
+            words = _split(match[1].replace("\\\n", " "))
+            written = (json.dumps(match[1].split("\n")[0], ensure_ascii=ascii)[1:-1] for ascii in (False, True))
+            found = next(((start, len(text)) for text in written if (start := notebook.text.find(text, at)) >= 0), None)
+            at, length = found if found is not None else (at, 0)
+            if words and python_words(unwrapped(words)):
+                yield words, Span(notebook, at, at + length)
+
+
+def _split(command: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return ()
+
+
+_CELL_COMMAND = r"(?m)^[ \t]*![ \t]*((?:[^\n\\]|\\\n|\\.)+)"
+"""A line of a cell that IPython gives to a shell, with those that continue it."""
 _MOST_NOTEBOOKS = 40
 _MOST_FOLDERS = 60
 """Notebooks that are read for one launch, and directories in which they are looked for."""
-_CELL_COMMAND = (
-    r'"\s*!\s*((?:torchrun|horovodrun|mpirun|deepspeed|accelerate launch|python3? -m torch\.distributed)'
-    r'\b(?:[^"\\\n]|\\.){0,500})"'
-)
-"""A command in a cell of a notebook, which is a text of JSON."""
 
 
 # Programs of the repository ---------------------------------------------------------------------

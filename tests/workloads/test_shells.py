@@ -642,6 +642,11 @@ def test_an_image_says_less_than_code_that_loads_no_data(
         ("!horovodrun -np 8 python3 fit.py\\n", "work/deep/a.ipynb", "horovod", "likely"),
         ("! torchrun --nproc_per_node=4 fit.py", "work/a.ipynb", "torch", "needed"),
         ("!python3 fit.py", "work/a.ipynb", "flask", "unknown"),
+        ("!python3 -m torch.distributed.run --nproc_per_node=4 fit.py", "work/a.ipynb", "torch", "needed"),
+        ("!mpiexec -n 4 python3 fit.py", "work/a.ipynb", "torch", "needed"),
+        ('!torchrun \\\\\\n", "  --nproc_per_node=4 \\"fit.py\\"\\n", "print(1)', "work/a.ipynb", "torch", "needed"),
+        ('1"]}, {"cell_type": "raw", "source": ["!horovodrun -np 8 python3 fit.py', "work/a.ipynb", "flask", "unknown"),
+        ('1"], "outputs": ["!horovodrun -np 8 python3 fit.py"], "x": ["', "work/a.ipynb", "flask", "unknown"),
         ("!horovodrun -np 8 python3 fit.py", "elsewhere/a.ipynb", "horovod", "unknown"),
     ],
 )

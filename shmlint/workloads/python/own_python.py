@@ -191,7 +191,7 @@ def spoken(path: str, text: str) -> str:
     A notebook is without its output. It is as it is where that is not known.
     """
     if path.endswith(".ipynb"):
-        cells = _cells(text)
+        cells = cells_of(text)
         text = "\n".join(cells) if cells is not None else text
     lines = text.split("\n")
     module = parse(text) if path.endswith((".py", ".ipynb")) else None
@@ -307,14 +307,14 @@ def _notebook(text: str) -> Module | None:
 
     What is no notebook has none: nobody can run it.
     """
-    cells = _cells(text)
+    cells = cells_of(text)
     if cells is None:
         return parse("")
     codes = [re.sub(r"(?m)^([ \t]*)[!%].*$", r"\1pass", cell) for cell in cells]
     return parse("\n".join(codes)) or parse("\n".join(code for code in codes if parse(code) is not None))
 
 
-def _cells(text: str) -> list[str] | None:
+def cells_of(text: str) -> list[str] | None:
     """The code in the cells of a notebook; None for what is none."""
     try:
         cells = json.loads(text)["cells"]
