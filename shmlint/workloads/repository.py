@@ -78,7 +78,7 @@ class Shared:
         self.files: dict[tuple[str | None, str], bool] = {}
         """Whether there is a file, by the root of the repository and the path."""
         self.folders: dict[tuple[str | None, str], bool] = {}
-        self.above: dict[tuple[str | None, str], tuple[str, ...]] = {}
+        self.above: dict[tuple[str, str], tuple[str, ...]] = {}
         """The directories from that of a launch up, by the root of the repository and the first of them."""
         self.around: dict[tuple[str, ...], tuple[str, ...]] = {}
         """The directories in which people keep the scripts of a container, by those from that of a launch up."""
@@ -257,7 +257,7 @@ class Repository:
     def above(self, directory: str | None = None) -> tuple[str, ...]:
         """A directory, or that of the launch, and those above it, up to the top of the repository."""
         start = self.home if directory is None else directory
-        known, key = self.shared.above, (self._tree, start)
+        known, key = self.shared.above, (self.root, start)
         if key not in known:
             known[key] = tuple(self._upwards(normal(start)))
         return known[key]
@@ -268,6 +268,12 @@ class Repository:
             if folder == self.root:
                 return
             folder = normal(os.path.join(folder, ".."))
-            if not self._inside(folder):
+            if not self._inside(folder) or not self._is_below_root(folder):
                 return
             yield folder
+
+    def _is_below_root(self, folder: str) -> bool:
+        """Outside of a work tree the directory of the launch is the top, and nothing leads above another one."""
+        if self._tree is not None or self.root == ".":
+            return self._tree is not None or not folder.startswith("..")
+        return f"{folder}/".startswith(f"{self.root}/")
