@@ -22,6 +22,7 @@ from shmlint.workloads.commands import (
     has_ranks_by_default,
     is_for_use,
     is_mpi_only,
+    leaves_numbers_open,
     may_have_no_workers,
     names_training,
     options,
@@ -112,8 +113,11 @@ def _spared(case: _Case) -> Need | None:
         return case.need("not-needed")
     if reading.workers:
         return None
-    trains = any(ran.kind == "program" and names_training(ran.words) for ran in reading.ran)
-    return case.need("unknown" if trains else "not-needed")
+    return case.need("unknown" if _trains(reading) else "not-needed")
+
+
+def _trains(reading: _Reading) -> bool:
+    return any(ran.kind == "program" and names_training(ran.words) for ran in reading.ran)
 
 
 def _ranks(case: _Case) -> Need | None:
@@ -145,7 +149,9 @@ def _ranks(case: _Case) -> Need | None:
     shown, because = (None, "several ranks") if reading.private else (size, f"{ranks} ranks")
     mechanism = Mechanism("nccl", shown, "estimated", because, (told,), NCCL_SOURCE)
     perhaps = (workload is not None and workload.condition) or reading.ranks_perhaps or reading.by_default
-    verdict: Verdict = "likely" if perhaps else "needed"
+    # Where training needs more anyway, as its maintainers say, doubtful ranks make it no less sure.
+    surely = not perhaps or (_trains(reading) and _workload(case).verdict == "needed")
+    verdict: Verdict = "needed" if surely else "likely"
     return Need(
         verdict, minimum, recommended or UNKNOWN_RECOMMENDED, workload.known if workload is not None else None, why,
         source or NCCL_SOURCE, (*case.evidence, told), (mechanism, *mechanisms),
@@ -294,6 +300,7 @@ def _workload(case: _Case) -> Need:
     single = (ranks == 1 and not reading.ranks_vary) or launched  # nothing is known of its DataLoader workers
     sure = workload.verified and not workload.condition and not reading.weak and not other and not single
     sure = sure and not (reading.command_perhaps and workload is reading.by_command)
+    sure = sure and not any(leaves_numbers_open(ran.words) for ran in reading.ran if ran.kind == "program")
     if reading.by_name and (workload.sure == "never" or (workload.sure == "multi-gpu" and not _has_several(count))):
         sure = False
     return case.need("needed" if sure else "likely")
@@ -382,7 +389,8 @@ class _Reading:
         """Whether only options of programs that are not known tell of ranks: ``convert.py --tp-size 8`` has one."""
         asking = [one.words for one, asks in zip(self.ran, several, strict=True) if asks]
         server = self.workload is not None and self.workload.needs == "multi-gpu"  # all programs of its image take them
-        return bool(asking) and self.by_command is None and not server and not any(map(starts_ranks, asking))
+        unknown = self.by_command is None or self.by_command.needs == "depends"  # any Python server, say
+        return bool(asking) and unknown and not server and not any(map(starts_ranks, asking))
 
     @property
     def command_perhaps(self) -> bool:

@@ -442,6 +442,25 @@ def may_have_no_workers(words: Sequence[str]) -> bool:
     )
 
 
+def leaves_numbers_open(words: Sequence[str]) -> bool:
+    """Whether a command gives a number of workers or ranks that is not known, or may have options that are not.
+
+    Of ``--data $DATA --workers $N "$@"`` the second does the one, and the last word the other.
+    """
+    before = ""
+    for word in words[1:]:
+        name, equals, value = word.partition("=")
+        if "$" in value and re.search(_COUNTED, name) is not None:
+            return True
+        if word.startswith("$") and (not before.startswith("-") or re.search(_COUNTED, before) is not None):
+            return True
+        before = "" if equals else word
+    return False
+
+
+_COUNTED = r"(?i)workers?$|(?:^|[._-])nw$|^-[jw]$|nproc|num_processes|devices$|(?:^|[._-])n?gpus$|world_size|parallel"
+"""Options and keys that count workers, ranks or GPUs."""
+
 _PERHAPS_WORKERS = _TRAINERS_OPTIONS | frozenset(
     {"-j", "-w", "-nw", "--nw", "--jobs", "--n_jobs", "--n-jobs", "--num_jobs", "--num-jobs", "--threads",
      "--n_threads", "--n-threads", "--nthreads", "--num_threads", "--num-threads", "--n_cpu", "--n-cpu", "--n_cpus",

@@ -238,11 +238,34 @@ def test_one_gpu_has_no_ranks_to_count(tmp_path: Path) -> None:
         "python split_dataset.py --world_size 8 --tp_size 8",
         "python launch_slurm.py --nproc_per_node 8",
         "./estimate --tp 8",
+        "python server.py --tp 8",
     ],
 )
 def test_an_option_of_a_program_that_is_not_known_makes_no_error(tmp_path: Path, words: str) -> None:
     text = f"docker run --rm --gpus all nvcr.io/nvidia/pytorch:24.01-py3 {words}\n"
     assert need(tmp_path, {"run.sh": text}).verdict != "needed"
+
+
+@table(
+    "words, verdict",
+    [
+        ("python train.py", "needed"),
+        ("python train.py --data $DATA --batch_size=$BATCH", "needed"),
+        ("python train.py --devices 8 --strategy ddp", "needed"),  # or one, as its maintainers say of training
+        ("python train.py --num_workers $W", "likely"),
+        ("python train.py data.num_workers=${W}", "likely"),
+        ("python train.py -j $W", "likely"),
+        ('python train.py "$@"', "likely"),
+        ("python train.py --data $DATA $MORE", "likely"),
+        ("torchrun --nproc_per_node=$N train.py", "likely"),
+        ("torchrun --nproc_per_node $N train.py", "likely"),
+        ("torchrun --nproc_per_node 2 train.py --data $DATA", "needed"),
+    ],
+)
+def test_a_number_that_is_not_known_makes_no_error(tmp_path: Path, words: str, verdict: str) -> None:
+    """It may be none, or one: then nobody says that the program needs more."""
+    text = f"docker run --rm --gpus all nvcr.io/nvidia/pytorch:24.01-py3 {words}\n"
+    assert need(tmp_path, {"run.sh": text}).verdict == verdict
 
 
 @table(
