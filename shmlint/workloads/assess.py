@@ -396,7 +396,7 @@ def _variables(case: Case) -> Need | None:
         ranks = whole_number(value.known or "") if name in _RANKS else None
         if ranks is not None and 1 < ranks <= _MOST_RANKS and gpu_count(case.launch) != 1:
             need = likely(case, "its variables ask for several ranks", Evidence(f"{name}: {ranks} ranks", value.span))
-            known = (nccl(ranks, need.evidence),) if collectives(case.launch) else ()
+            known = (nccl(ranks, need.evidence, case.launch),) if collectives(case.launch) else ()
             return need._replace(mechanisms=known)
         if name.startswith("RAY_") and not _joins_ray(case.launch):
             why = "its variables configure Ray, which keeps its object store in shared memory"

@@ -131,9 +131,6 @@ def _ranks(case: _Case) -> Need | None:
     library = collectives(case.launch)
     if not library:
         return _other_ranks(case, ranks)
-    from shmlint.workloads.mechanisms import nccl_estimate
-
-    size = nccl_estimate(ranks)
     text = f"{'several' if reading.private else ranks} ranks, {library} between them"
     told = Evidence(text, reading.ranks_span, NCCL_SOURCE)
     verified = workload is not None and workload.verified
@@ -146,8 +143,8 @@ def _ranks(case: _Case) -> Need | None:
     mechanisms: tuple[Mechanism, ...] = ()
     if workload is not None and not reading.private and not reading.replicas:
         mechanisms = queues(workload.id, ranks, case.launch, reading.ranks_span)
-    shown, because = (None, "several ranks") if reading.private else (size, f"{ranks} ranks")
-    mechanism = Mechanism("nccl", shown, "estimated", because, (told,), NCCL_SOURCE)
+    mechanism = nccl(ranks, (told,), case.launch)
+    mechanism = mechanism._replace(bytes=None, because="several ranks") if reading.private else mechanism
     perhaps = (workload is not None and workload.condition) or reading.ranks_perhaps or reading.by_default
     # Where training needs more anyway, as its maintainers say, doubtful ranks make it no less sure.
     surely = not perhaps or (_trains(reading) and _workload(case).verdict == "needed")
@@ -176,11 +173,20 @@ def collectives(launch: Launch) -> str:
     return {"": "NCCL", "NVIDIA": "NCCL", "AMD": "RCCL"}.get(launch.gpu.accelerator, "")
 
 
-def nccl(ranks: int, told: tuple[Evidence, ...]) -> Mechanism:
-    """What NCCL puts into /dev/shm for ranks of one host."""
+def nccl(ranks: int, told: tuple[Evidence, ...], launch: Launch) -> Mechanism:
+    """What NCCL puts into /dev/shm for ranks of one host, as the variables of a launch set it up."""
     from shmlint.workloads.mechanisms import nccl_estimate
 
-    return Mechanism("nccl", nccl_estimate(ranks), "estimated", f"{ranks} ranks", told, NCCL_SOURCE)
+    channels, buffsize = nccl_settings(launch)
+    size = nccl_estimate(ranks, None, channels, buffsize)
+    return Mechanism("nccl", size, "estimated", f"{ranks} ranks", told, NCCL_SOURCE)
+
+
+def nccl_settings(launch: Launch) -> tuple[int, int]:
+    """NCCL's channels and the bytes of a buffer: its defaults, where the launch does not set them."""
+    from shmlint.workloads.mechanisms import BUFFSIZE, CHANNELS
+
+    return number(launch, "NCCL_MAX_NCHANNELS") or CHANNELS, number(launch, "NCCL_BUFFSIZE") or BUFFSIZE
 
 
 def queues(server: str, workers: int, launch: Launch, span: Span | None) -> tuple[Mechanism, ...]:
@@ -197,9 +203,9 @@ def queues(server: str, workers: int, launch: Launch, span: Span | None) -> tupl
 
 
 def number(launch: Launch, variable: str) -> int | None:
-    """The number that a variable of a launch is set to."""
+    """The number that a variable of a launch is set to; None where only an env file says it, which is not printed."""
     value = launch.environment.get(variable)
-    text = value.known if value is not None else None
+    text = value.known if value is not None and not value.private else None
     return whole_number(text or "")
 
 

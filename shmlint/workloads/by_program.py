@@ -195,7 +195,7 @@ def _connected(
         return []
     told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)
     by_default = any(entry.is_started_by(ran) and has_ranks_by_default(ran.words) for ran in commands)
-    return [(nccl(ranks, (told,)), entry.certain and not entry.guessed and not by_default)]
+    return [(nccl(ranks, (told,), launch), entry.certain and not entry.guessed and not by_default)]
 
 
 def _shown(entry: Entry, found: _Counted) -> _Counted:
@@ -466,7 +466,7 @@ def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
             return Mechanism("nccl", None, "estimated", because, (told,), NCCL_SOURCE)
     if asked is None or not 2 <= asked <= _MOST_RANKS or (isinstance(count, int) and count < 2):
         return None
-    return nccl(asked, (Evidence(f"{asked} ranks", span),))
+    return nccl(asked, (Evidence(f"{asked} ranks", span),), launch)
 
 
 _MOST_RANKS = 128

@@ -164,9 +164,11 @@ def nccl_terms(
     )  # fmt: skip
 
 
-def nccl_estimate(ranks: int, nccl: str | None = None, channels: int = CHANNELS) -> int:
+def nccl_estimate(
+    ranks: int, nccl: str | None = None, channels: int = CHANNELS, buffsize: int = BUFFSIZE
+) -> int:
     """Bytes of ``nccl_terms`` together. Raises ValueError for what is not a version."""
-    return total(nccl_terms(ranks, nccl, channels))
+    return total(nccl_terms(ranks, nccl, channels, buffsize))
 
 
 def batches_at_once(workers: int, prefetch: int = PREFETCH) -> int:

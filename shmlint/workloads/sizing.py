@@ -11,7 +11,7 @@ from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.model.record import NamedTuple
 from shmlint.workloads import mechanisms as estimate
 from shmlint.workloads.assess import decide
-from shmlint.workloads.by_knowledge import NCCL_SOURCE, number, numbers, told_size
+from shmlint.workloads.by_knowledge import NCCL_SOURCE, nccl_settings, number, numbers, told_size
 from shmlint.workloads.case import examine
 from shmlint.workloads.commands import is_mpi_only, mpi_processes
 from shmlint.workloads.knowledge import Workload, entry_of
@@ -150,8 +150,7 @@ def _of_nccl(case: _Case) -> _Part:
     talks = case.says_ranks or workload is None or (workload.needs != "no" and not workload.no_ranks)
     if case.ranks < 2 or not talks:
         return _Part()
-    channels = question.channels or number(launch, "NCCL_MAX_NCHANNELS") or estimate.CHANNELS
-    buffsize = number(launch, "NCCL_BUFFSIZE") or estimate.BUFFSIZE
+    channels, buffsize = nccl_settings(launch)
     notes = [
         "NCCL: about, for one communicator on one host without direct access between GPUs. With NVLink or cuMem it is "
         "much less. Send and receive (pipelines, experts), several hosts and further communicators take more"
@@ -160,6 +159,7 @@ def _of_nccl(case: _Case) -> _Part:
         notes.append("the sizes are those of NCCL; the ones of AMD's RCCL may differ")
     if question.nccl_because:
         notes.append(question.nccl_because)
+    channels = question.channels or channels
     return _Part(tuple(estimate.nccl_terms(case.ranks, question.nccl, channels, buffsize)), tuple(notes))
 
 

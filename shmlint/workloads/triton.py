@@ -65,7 +65,7 @@ def triton(launch: Launch, program: Program) -> Need | None:
         models = [model for path in paths for model in _models(path, program.files.repository)]
         size = _told_size(ran.words) or (OLDER_SIZE if _is_older(launch, SERVERS[server]) else 0)
         sure = ran.certain and not ran.guessed and not any(place.guessed for place in places)
-        need = _need(models, size, sure=sure)
+        need = _need(models, size, launch, sure=sure)
         # A page does not show all that runs in a container, nor one model repository what is in another.
         whole = ran in program.commands and len(places) == len(folders)
         if need is not None and (need.verdict != "not-needed" or whole):
@@ -131,10 +131,10 @@ def _told_size(words: Sequence[str]) -> int:
 _SIZE = "python,shm-default-byte-size="
 
 
-def _need(models: list[_Model], size: int, *, sure: bool) -> Need | None:
+def _need(models: list[_Model], size: int, launch: Launch, *, sure: bool) -> Need | None:
     """What models need, of whose instances each takes a size at its start; 0 where that is next to nothing."""
     python = [model for model in models if model.backend == "python"]
-    of_vllm = _need_of_vllm([model for model in models if model.backend == "vllm"], sure=sure)
+    of_vllm = _need_of_vllm([model for model in models if model.backend == "vllm"], launch, sure=sure)
     if of_vllm is not None and (of_vllm.mechanisms or not python):
         return of_vllm
     if not python:
@@ -160,7 +160,7 @@ def _need(models: list[_Model], size: int, *, sure: bool) -> Need | None:
     )  # fmt: skip
 
 
-def _need_of_vllm(models: Sequence[_Model], *, sure: bool) -> Need | None:
+def _need_of_vllm(models: Sequence[_Model], launch: Launch, *, sure: bool) -> Need | None:
     """What models of the vLLM backend need, which is one of Python's: with one rank texts alone pass through it."""
     if not models:
         return None
@@ -172,7 +172,7 @@ def _need_of_vllm(models: Sequence[_Model], *, sure: bool) -> Need | None:
     why = "the ranks of its vLLM backend exchange data through shared memory"
     return Need(
         "needed" if sure else "likely", None, UNKNOWN_RECOMMENDED, _KNOWN, why, NCCL_SOURCE, told,
-        (nccl(largest.ranks, told),),
+        (nccl(largest.ranks, told, launch),),
     )  # fmt: skip
 
 

@@ -763,6 +763,14 @@ def test_the_arithmetic_is_shown() -> None:
     ]  # fmt: skip
 
 
+def test_the_settings_of_nccl_count() -> None:
+    """As they do for `shmlint size`."""
+    env: dict[str, str | Unknown] = {"NCCL_BUFFSIZE": "33554432", "NCCL_MAX_NCHANNELS": "4"}
+    need = assess(launch("myorg/app", "torchrun --nproc_per_node=8 t.py", env=env))
+    assert need.total == nccl_estimate(8, channels=4, buffsize=33554432) > nccl_estimate(8)
+    assert need.recommended is not None and need.recommended >= need.total
+
+
 def test_one_process_is_not_explained_by_several() -> None:
     for words in ("torchrun --nproc_per_node=1 t.py", "torchrun --nproc_per_node=1 --nnodes=4 t.py"):
         need = assess(launch("myorg/app", words, count=1))
