@@ -316,8 +316,8 @@ def _launches(attempt: Attempt) -> Refusal | None:
         place, new = where[id(launch)], after[moved[id(launch)]]
         mine = made.get(place, [])
         also = [i for i in attempt.intended.get(place, ()) if i in done]
-        more = (i for service in _services(launch) for i in shared.get(service, ()))
-        also += (i for i in more if not _takes_size(i, launch, default))
+        more = (other for service in _services(launch) for other in shared.get(service, ()))
+        also += (other.intention for other in more if not _is_kept_from(launch, other, default))
         if not _right(launch, new, (mine, also), targets, attempt.after):
             wrong.append((launch, bool(mine)))
     if not wrong:
@@ -327,13 +327,22 @@ def _launches(attempt: Attempt) -> Refusal | None:
     return Refusal("own-launch" if other is None else "other-launch", files, other)
 
 
-def _takes_size(intention: Intention, launch: Launch, default: int) -> bool:
-    """Whether what is intended for another reading of a service takes a size from this one.
+class Shared(NamedTuple):
+    """What is made of a reading of a service."""
 
-    An override may set another IPC mode, with which the size counts, or a larger size.
+    intention: Intention
+    without_gpu: bool
+    """Whether it is meant for the service without its GPU, too: no Compose file requests that."""
+
+
+def _is_kept_from(launch: Launch, shared: Shared, default: int) -> bool:
+    """Whether a launch takes no part in what is made of another reading of its service.
+
+    An override may set another IPC mode, with which the size counts, or a larger size. Without the file that requests
+    the GPU, the service is another container.
     """
-    before, after = launch.effective_shm(default), becomes(launch, intention).effective_shm(default)
-    if isinstance(intention, DropSize):
+    before, after = launch.effective_shm(default), becomes(launch, shared.intention).effective_shm(default)
+    if isinstance(shared.intention, DropSize) or (launch.gpu.requested is False and not shared.without_gpu):
         return before != after
     return before.bytes is not None and after.bytes is not None and after.bytes < before.bytes
 
@@ -396,13 +405,16 @@ def _services(launch: Launch) -> list[Service]:
     return [*written, None] if launch.undecided and launch.gpu.requested is not False else [*written]
 
 
-def _by_service(targets: Targets) -> dict[Service, list[Intention]]:
+def _by_service(targets: Targets) -> dict[Service, list[Shared]]:
     """What is made of the services that launches are readings of."""
-    found: dict[Service, list[Intention]] = {}
+    found: dict[Service, list[Shared]] = {}
     for launch, intentions in targets:
+        # The file of a dev container has no place for the size of a service.
+        beside = launch.kind == "devcontainer" and all(e.span.path == launch.span.path for e in launch.gpu.evidence)
+        made = [Shared(intention, beside) for intention in intentions]
         for service in dict.fromkeys((*_services(launch), None)):
             known = found.setdefault(service, [])
-            known += [intention for intention in intentions if intention not in known]
+            known += [one for one in made if one not in known]
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shmlint.docker.goyaml import NULLS
 from shmlint.docker.sizes import spell_compose
 from shmlint.files.read import Unreadable
-from shmlint.formats.compose.splice import KEY, Pair, change, insert, other_default, replace
+from shmlint.formats.compose.splice import KEY, Pair, change, insert, other_default, replace, with_other_default
 from shmlint.formats.compose.tree import Leaf
 from shmlint.model.launch import Change, ReadOnly
 from shmlint.model.source import Span
@@ -89,10 +89,17 @@ class ServiceRewriter(ReadOnly):
                 edit = other_default(entry.tree, size)
                 if edit is not None:
                     yield change(f"change `{KEY}` to {spell_compose(size)} in", entry.tree.layer.source, edit, here)
+                yield from self._from_same_variable(entry.tree, size)
             yield from replace(entry, entry.tree, KEY, spell_compose(size), here)
             if entry.tree.interpolated.private:
                 return
         yield from self.inserted((KEY, spell_compose(size), ""))
+
+    def _from_same_variable(self, leaf: Leaf, size: int) -> Iterator[Change]:
+        """A size of its own for one of the service's places: whoever sets the variable decides it as before."""
+        text = with_other_default(leaf, size)
+        if text and all(body.layer.variables == leaf.layer.variables for body in self.bodies()):
+            yield from self.inserted((KEY, text, ""))
 
     def _set_ipc(self, mode: str) -> Iterator[Change]:
         entry = self.service.tree.entries.get("ipc")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -59,11 +60,33 @@ def replace(entry: Entry, leaf: Leaf, key: str, text: str, here: Source) -> Iter
 
 def other_default(leaf: Leaf, size: int) -> Edit | None:
     """Another default for the variable that a size comes from: ``${SHM:-1g}``, ``${SHM:-1}g``."""
+    found = _default_of(leaf, size)
+    if found is None:
+        return None
+    start, end, text = found
+    span = leaf.within(start, end)
+    return Edit(span.path, span.start, span.end, text) if span is not None else None
+
+
+def with_other_default(leaf: Leaf, size: int) -> str:
+    """A size that comes from the same variable, with another default; empty where that cannot be written."""
+    found = _default_of(leaf, size)
+    if found is None or re.fullmatch(_VARIABLE, leaf.written) is None:
+        return ""
+    start, end, text = found
+    return f'"{leaf.written[:start]}{text}{leaf.written[end:]}"'
+
+
+_VARIABLE = r"\$\{\w+:?-[\w.]+\}\w*"
+"""One variable with a default, which means the same between quotation marks."""
+
+
+def _default_of(leaf: Leaf, size: int) -> tuple[int, int, str] | None:
+    """Where a text has the default that a size comes from, and what to write there for another size."""
     if leaf.interpolated.private or not leaf.interpolated.defaults:
         return None
     start, end = leaf.interpolated.defaults[-1]
-    span = leaf.within(start, end)
-    if span is None or "$" in leaf.written[start:end]:
+    if "$" in leaf.written[start:end]:
         return None
     text = spell_compose(size)
     behind = leaf.written[end:].lstrip("}")
@@ -75,7 +98,7 @@ def other_default(leaf: Leaf, size: int) -> Edit | None:
         if size % unit:
             return None
         text = str(size // unit)
-    return Edit(span.path, span.start, span.end, text)
+    return start, end, text
 
 
 def insert(body: Body, pair: Pair, here: Source) -> Iterator[Change]:
@@ -120,7 +143,8 @@ def _flow(node: MappingNode | None, pair: Pair) -> str:
     if within:
         return f"{quoted_like(node, key)}: {{{_flow(node, (within, text, ''))}}}"
     number = text.removeprefix("-").isdigit()
-    return f"{quoted_like(node, key)}: {text if number else quoted_like(node, text)}"
+    whole = number or text.startswith('"')
+    return f"{quoted_like(node, key)}: {text if whole else quoted_like(node, text)}"
 
 
 def _shown(pair: Pair) -> str:

@@ -762,6 +762,34 @@ PROJECTS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         },
         {"compose.gpu.yaml": "services:\n  a:\n    gpus: all # c\n    shm_size: 8gb\n"},
     ),
+    "a base with a size that is also started without the GPU": (
+        {
+            "compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 128m\n    mem_limit: 1g\n",
+            "compose.gpu.yaml": "services:\n  a:\n    mem_limit: 32g\n    gpus: all\n",
+        },
+        {"compose.gpu.yaml": "services:\n  a:\n    mem_limit: 32g\n    gpus: all\n    shm_size: 8gb\n"},
+    ),
+    "a base with a default that is also started without the GPU": (
+        {
+            "compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: ${SHM:-128m}\n",
+            "compose.gpu.yaml": "services: {a: {gpus: all}}\n",
+        },
+        {"compose.gpu.yaml": 'services: {a: {gpus: all, shm_size: "${SHM:-8gb}"}}\n'},
+    ),
+    "a base that requests the GPU": (
+        {
+            "compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    gpus: all\n    shm_size: 128m\n",
+            "compose.web.yaml": "services:\n  a:\n    ports: ['80:80']\n",
+        },
+        {"compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    gpus: all\n    shm_size: 8gb\n"},
+    ),
+    "a size that is refused with and without the GPU": (
+        {
+            "compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 12Gi\n",
+            "compose.gpu.yaml": "services:\n  a:\n    gpus: all\n",
+        },
+        {"compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 12gb\n"},
+    ),
     "empty bodies in an overlay": (
         {
             "compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    gpus: all\n    shm_size: 64m\n",

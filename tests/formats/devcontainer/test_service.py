@@ -83,6 +83,17 @@ def test_the_fix_goes_into_the_compose_file_once(tmp_path: Path) -> None:
     assert findings(tmp_path, {**files, **changed}) == []
 
 
+def test_a_size_that_is_also_used_without_the_gpu_stays(tmp_path: Path) -> None:
+    """The dev container adds a file that requests the GPU: the other file alone starts the service without it."""
+    files = {
+        HERE: STARTS.replace('"../compose.yaml"', '["../compose.yaml", "more.yaml"]').replace("true", "false"),
+        "compose.yaml": COMPOSE.replace("    command", "    shm_size: 96m\n    command"),
+        ".devcontainer/more.yaml": "services:\n  app:\n    gpus: all\n",
+    }
+    changed = fixed(tmp_path, files)
+    assert changed == {".devcontainer/more.yaml": "services:\n  app:\n    gpus: all\n    shm_size: 8gb\n"}
+
+
 def test_what_only_the_dev_container_has_is_its_own(tmp_path: Path) -> None:
     """A size of the service is the service's, a GPU that only the dev container asks for is not."""
     invalid = COMPOSE.replace("    command", "    shm_size: 8x\n    command")
