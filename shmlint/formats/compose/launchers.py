@@ -32,12 +32,18 @@ def given_by_launchers(directory: str, workspace: Workspace) -> _Values:
 
 def _given_in(directory: str, workspace: Workspace, *, inside: bool) -> _Values:
     found: dict[str, frozenset[str]] = {}
+    for source in launchers(directory, workspace, inside=inside):
+        for name, text in _given_by(source, workspace):
+            found[name] = found.get(name, frozenset()) | {text}
+    return found
+
+
+def launchers(directory: str, workspace: Workspace, *, inside: bool) -> Iterator[Source]:
+    """The files of a directory, and of those ``inside`` of it, that may start Compose; pages only show how."""
     for path in files_that_start(directory, workspace, inside=inside):
         source = workspace.peek(path) if not is_page(path) else None
         if source is not None and "compose" in source.text.lower():
-            for name, text in _given_by(source, workspace):
-                found[name] = found.get(name, frozenset()) | {text}
-    return found
+            yield source
 
 
 def _given_by(source: Source, workspace: Workspace) -> Iterator[tuple[str, str]]:

@@ -123,8 +123,18 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         network=read_mode(tree.leaf("network_mode")),
         swarm=swarm,
         misplaced=_misplaced(service, project, rewriter, environment if gpu.requested else {}),
-        undecided=Unknown("file", why) if (why := service.unknown or project.unknown) else None,
+        undecided=_undecided(service, project, workspace, asks=gpu.requested is not False),
     )
+
+
+def _undecided(service: Service, project: Project, workspace: Workspace, *, asks: bool) -> Unknown | None:
+    """Why the files may not say all of a service; scripts are looked at only where it ``asks`` for a GPU."""
+    because = service.unknown or project.unknown
+    if asks and not because:
+        from shmlint.formats.compose.generated import set_by_script
+
+        because = set_by_script(service.name, project, workspace)
+    return Unknown("file", because) if because else None
 
 
 def _places(service: Service) -> Iterator[Span]:
