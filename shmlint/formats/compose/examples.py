@@ -1,6 +1,7 @@
-"""Variables to which the example of a project's env file gives another value than the default in a compose file.
+"""Variables to which other files give another value than a compose file and its env file.
 
-People copy `.env.example` to `.env`: with ``RANKS=2`` there, ``${RANKS:-1}`` is 1 for some of them and 2 for others.
+People copy `.env.example` to `.env`: with ``RANKS=2`` there, ``${RANKS:-1}`` is 1 for some of them and 2 for others. A
+script that starts Compose may set the variable, or name another env file.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ _MOST_FILES = 20
 
 
 def contradicted(trees: Iterable[Tree | None], directory: str, workspace: Workspace) -> frozenset[str]:
-    """The variables in some values whose default is used, and that something else in the repository sets otherwise.
+    """The variables in some values that something else in the repository sets to another value than the used one.
 
-    That is an example of an env file in the directory, or a script, a Makefile or a CI file that starts Compose.
+    That is a script, a Makefile or a CI file that starts Compose, whatever the project's `.env` says; of a default it
+    is also an example of an env file in the directory.
     """
-    defaults = {item for leaf in _leaves(trees) for item in _defaults(leaf)}
-    if not defaults:
+    used = {item for leaf in _leaves(trees) for item in _used(leaf)}
+    if not used:
         return frozenset()
     from shmlint.formats.compose.launchers import given_by_launchers
 
@@ -36,8 +38,9 @@ def contradicted(trees: Iterable[Tree | None], directory: str, workspace: Worksp
     started = given_by_launchers(directory, workspace)
     none: frozenset[str] = frozenset()
     return frozenset(
-        name for name, text in defaults if (examples.get(name, none) | started.get(name, none)) - {text, ""}
-    )
+        name for name, text, default in used
+        if (started.get(name, none) | (examples.get(name, none) if default else none)) - {text, ""}
+    )  # fmt: skip
 
 
 def _leaves(trees: Iterable[Tree | None]) -> Iterator[Leaf]:
@@ -47,9 +50,12 @@ def _leaves(trees: Iterable[Tree | None]) -> Iterator[Leaf]:
             yield from (value for value in values if isinstance(value, Leaf) and "$" in value.written)
 
 
-def _defaults(leaf: Leaf) -> Iterator[tuple[str, str]]:
-    """The variables of a text that have no value here, with their defaults."""
-    return ((name, text) for name, text in _DEFAULT.findall(leaf.written) if not leaf.layer.variables.get(name))
+def _used(leaf: Leaf) -> Iterator[tuple[str, str, bool]]:
+    """The variables of a text with the values that are used: that of an env file, or the default; which of them."""
+    variables = leaf.layer.variables
+    yield from ((name, text, True) for name, text in _DEFAULT.findall(leaf.written) if not variables.get(name))
+    if leaf.interpolated.private:
+        yield from ((name, text, False) for name in leaf.interpolated.used if (text := variables.get(name)))
 
 
 _GIVEN: Key[Mapping[str, frozenset[str]]] = Key("variables of examples of env files")

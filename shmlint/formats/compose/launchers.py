@@ -13,6 +13,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.files import read_env_file
 from shmlint.formats.compose.lists import files_that_start, shell_of
 from shmlint.model.source import Source
+from shmlint.syntax.word import Word
 
 _Values = Mapping[str, frozenset[str]]
 _GIVEN: Key[_Values] = Key("variables that launchers of Compose set in a directory and those in it")
@@ -57,8 +58,20 @@ def _given_by(source: Source, workspace: Workspace) -> Iterator[tuple[str, str]]
             continue
         yield from ((name, text) for name, texts in values(part.text).items() for text in texts)
         yield from ((name, f"${name}") for name in (part.given.of_environment() if part.given is not None else ()))
+        here = os.path.join(os.path.dirname(source.path), part.directory or "")
         options = (one for command in commands for one in command.options)
-        for word in (word for option, word in options if option == "--env-file" and word is not None):
-            path = normal(os.path.join(os.path.dirname(source.path), part.directory or "", word.text))
+        named = (file for option, word in options if word is not None for file in _env_files(option, word))
+        for path in (normal(os.path.join(here, name)) for name in named):
             if workspace.inside(path, source.path):
                 yield from ((name, text or "") for name, text in read_env_file(path, workspace, {}).items())
+
+
+def _env_files(option: str, word: Word) -> tuple[str, ...]:
+    """The env files that an option of Compose names, or that Compose looks for in the directory that it names."""
+    if option == "--env-file":
+        return (word.text,)
+    if option != "--project-directory":
+        return ()
+    if word.unknown or "$" in word.text:  # most often the directory of the script, or the one above
+        return (".env", "../.env")
+    return (os.path.join(word.text, ".env"),)

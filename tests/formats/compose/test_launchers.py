@@ -49,3 +49,41 @@ def test_a_launcher_above_the_file_counts_where_it_is_near(tmp_path: Path, place
     files = {f"{place}/compose.yaml": TEXT, "up.sh": f"SHM=16g docker compose -f {place}/compose.yaml up\n"}
     errors = [one.rule for one in project.findings(tmp_path, files) if one.severity == "error"]
     assert errors == ([] if place == "deploy" else ["SHM102"])
+
+
+IN_DOCKER = {"docker/compose.yaml": TEXT, "docker/.env": "SHM=48m\n", ".env": "SHM=20g\n"}
+BESIDE = {"compose.yaml": TEXT, ".env": "SHM=48m\n"}
+LINE = "docker compose {} -f docker/compose.yaml up\n"
+
+
+@table(
+    "files, errors",
+    [
+        ({**IN_DOCKER}, 1),
+        ({**IN_DOCKER, "up.sh": LINE.format("--project-name x")}, 1),
+        ({**IN_DOCKER, "up.sh": LINE.format("--project-directory docker")}, 1),
+        ({**IN_DOCKER, "up.sh": LINE.format("--project-directory .")}, 0),
+        ({**IN_DOCKER, "up.sh": LINE.format('--project-directory="$PWD"')}, 0),
+        ({**IN_DOCKER, "docker/up.sh": LINE.format('--project-directory "$(dirname "$0")/.."')}, 0),
+        ({**IN_DOCKER, "docker/up.sh": LINE.format('--project-directory "$ROOT"')}, 0),
+        ({**IN_DOCKER, ".env": "SHM=48m\n", "up.sh": LINE.format('--project-directory "$ROOT"')}, 1),
+        ({**IN_DOCKER, "Makefile": "up:\n\t" + LINE.format("--project-directory=./")}, 0),
+        ({**IN_DOCKER, ".env": "SHM=48m\n", "up.sh": LINE.format("--project-directory .")}, 1),
+        ({**IN_DOCKER, ".env": "X=1\n", "up.sh": LINE.format("--project-directory .")}, 1),
+        ({**IN_DOCKER, "docker/up.sh": "docker compose --project-directory .. up\n"}, 0),
+        ({**BESIDE, "up.sh": "docker compose up\n"}, 1),
+        ({**BESIDE, "up.sh": "docker compose --env-file .env up\n"}, 1),
+        ({**BESIDE, "up.sh": "docker compose --env-file big.env up\n", "big.env": "SHM=20g\n"}, 0),
+        ({**BESIDE, "up.sh": "SHM=20g docker compose up\n"}, 0),
+        ({**BESIDE, "up.sh": "set -a; . ./.env; set +a\ndocker compose up\n"}, 1),
+        ({**BESIDE, "Makefile": "include .env\nexport\nup:\n\tdocker compose up\n"}, 1),
+        ({**BESIDE, ".env.example": "SHM=20g\n"}, 1),
+    ],
+)
+def test_an_env_file_that_a_launcher_replaces(tmp_path: Path, files: dict[str, str], errors: int) -> None:
+    """Compose reads the env file of the project's directory, unless a command names another; the shell comes first."""
+    for size in ("${SHM:-64m}", "${SHM}"):
+        texts = {name: text.replace("${SHM:-64m}", size) for name, text in files.items()}
+        found = project.findings(tmp_path, texts)
+        assert [(one.rule, one.severity) for one in found] == [("SHM102", "error")] * errors, size
+        assert project.fixed(tmp_path, texts) == {}
