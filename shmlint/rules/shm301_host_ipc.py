@@ -29,9 +29,10 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     need = context.need(launch)
     option = launch.words.shm_option
     size = advised(launch, need, context.settings)
-    joined, hosts = context.once(_SHARING, _sharing)
-    fix = None if _key(launch) in joined else _own(launch, size)
-    others = [other for other in hosts.get(launch.files, ()) if other.name != launch.name]
+    sharing = context.once(_SHARING, _sharing)
+    joined = _joined(launch, sharing)
+    fix = None if joined else _own(launch, size)
+    others = [other for other in sharing.hosts.get(launch.files, ()) if other.name != launch.name]
     too = [Evidence("also shares it", o.ipc.span) for o in others if launch.kind == "compose-service" and o.ipc]
     yield Finding(
         RULE.id,
@@ -43,15 +44,16 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         (*gpu_evidence(launch), *too[:_SHOWN]),
         () if need.verdict == "not-needed" else why(need, context),
         fix,
-        advice=_advice(launch, joined=_key(launch) in joined),
+        advice=_advice(launch, joined=joined),
         about=container(launch),
     )
 
 
-def _advice(launch: Launch, *, joined: bool) -> str:
+def _advice(launch: Launch, *, joined: str) -> str:
     if joined:
         option = launch.words.shm_option
-        return f"other containers join it: set it to shareable and add {option}, unless one of them needs the host's"
+        own = f"set it to shareable and add {option}"
+        return f"other containers {joined} it: {own}, unless one of them needs the host's"
     if launch.kind == "kubernetes-container":
         return f"remove `hostIPC`, and add {launch.words.shm_option}"
     return f"remove the host's namespace, and set a large enough {launch.words.shm_option}"
@@ -68,6 +70,10 @@ class _Sharing(NamedTuple):
     """The launches that others join, and some that use the host's namespace, by their files."""
 
     joined: set[Key]
+    names: frozenset[str]
+    """The containers that launches join by a name that is in none of their own files."""
+    unnamed: frozenset[str]
+    """The files with a launch that joins a container whose name is not known."""
     hosts: dict[tuple[str, ...], list[Launch]]
 
 
@@ -76,12 +82,40 @@ _SHARING: CacheKey[_Sharing] = CacheKey(RULE.id)
 
 def _sharing(context: Context) -> _Sharing:
     hosts: dict[tuple[str, ...], list[Launch]] = {}
+    names: set[str] = set()
+    unnamed: set[str] = set()
     for launch in context.launches:
-        if launch.ipc is not None and launch.ipc.known == "host":
+        mode = (launch.ipc.known or "") if launch.ipc is not None else ""
+        if mode == "host":
             together = hosts.setdefault(launch.files, [])
             if len(together) <= _SHOWN:
                 together.append(launch)
-    return _Sharing({_key(launch.donor) for launch in context.launches if launch.donor is not None}, hosts)
+        elif launch.donor is None and mode.startswith(_CONTAINER):
+            name = mode.removeprefix(_CONTAINER)
+            if "$" in name:
+                unnamed.add(launch.span.path)
+            else:
+                names.add(name)
+    joined = {_key(launch.donor) for launch in context.launches if launch.donor is not None}
+    return _Sharing(joined, frozenset(names), frozenset(unnamed), hosts)
+
+
+_CONTAINER = "container:"
+
+
+def _joined(launch: Launch, sharing: _Sharing) -> str:
+    """Whether others join the namespace of a launch, by its name if they are in other files: `join`, `may join`.
+
+    Compose puts the project's name before that of a service, and a number behind it.
+    """
+    ends = tuple(f"{mark}{launch.name}{mark}1" for mark in "-_") if launch.kind == "compose-service" else ()
+    if (
+        _key(launch) in sharing.joined
+        or not sharing.names.isdisjoint(launch.names)
+        or any(name.endswith(ends) for name in sharing.names)
+    ):
+        return "join"
+    return "may join" if launch.span.path in sharing.unnamed else ""
 
 
 def _own(launch: Launch, size: int) -> Fix | None:

@@ -60,6 +60,20 @@ OWNS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {"compose.yaml": compose(entry("ipc: host", "shm_size: ${S}"))}, {}),
     "joined by another": (
         {"compose.yaml": compose(entry("ipc: host"), entry("ipc: service:x", name="y", gpu=""))}, {}),
+    "joined from another file": (
+        {"compose.yaml": compose(entry("ipc: host", "container_name: shm")),
+         "more/compose.yaml": compose(entry("ipc: container:shm", gpu=""))}, {}),
+    "joined by the name that Compose gives": (
+        {"compose.yaml": compose(entry("ipc: host")), "run.sh": "docker run --ipc=container:my-x-1 redis\n"}, {}),
+    "joined from another script": (
+        {"run.sh": f"docker run --name=shm --ipc=host --gpus all {NGC}\n",
+         "more.sh": "docker run --ipc container:shm redis\n"}, {}),
+    "joined by a variable": (
+        {"run.sh": f"docker run --name=$N --ipc=host --gpus all {NGC}\ndocker run --ipc=container:$N redis\n"}, {}),
+    "another one is joined": (
+        {"compose.yaml": compose(entry("ipc: host", "container_name: one")),
+         "run.sh": "docker run --ipc=container:other redis\n"},
+        {"compose.yaml": compose(entry("shm_size: 8gb", "container_name: one"))}),
 }  # fmt: skip
 
 
