@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+from shmlint.docker import placeholders
 from shmlint.docker.gotext import CSVError, go_bool, read_record
 from shmlint.docker.sizes import SECRET_SIZE, InvalidSize, parse_docker, parse_tmpfs_option
 from shmlint.model.launch import Mount, Size, Unknown, Value
@@ -265,4 +266,6 @@ def _kernel_size(options: Value[str]) -> tuple[int | Unknown | None, str]:
     try:
         return parse_tmpfs_option(sizes[-1]), ""
     except InvalidSize as invalid:
-        return None, SECRET_SIZE if options.private else str(invalid)
+        unknown = placeholders.unknown(sizes[-1], private=options.private)
+        error = SECRET_SIZE if options.private else str(invalid)
+        return unknown, "" if unknown is not None else error

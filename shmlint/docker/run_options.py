@@ -18,6 +18,7 @@ from shmlint.docker.gotext import go_bool
 from shmlint.docker.gpus_option import GpuDevices, parse_gpus, parse_podman_gpus
 from shmlint.docker.images import is_reference
 from shmlint.docker.mounts import SHM_TARGETS, MountOption, parse_mount, parse_tmpfs, parse_volume
+from shmlint.docker.placeholders import is_placeholder
 from shmlint.docker.sizes import docker_size
 from shmlint.model.launch import Binary, Unknown, UnknownKind
 from shmlint.model.record import NamedTuple
@@ -110,7 +111,8 @@ class RunCommand(NamedTuple):
     def shm_size(self) -> Option | None:
         """The size that counts: Docker's client refuses the command for any that it cannot read."""
         given = () if self.engine in ("podman", "nerdctl") else self.all("--shm-size")
-        refused = (option for option in given if not option.unknown and docker_size(option.value or "").error)
+        known = ((option, option.value or "") for option in given if not option.unknown)
+        refused = (option for option, text in known if docker_size(text).error and not is_placeholder(text))
         return next(refused, self.last("--shm-size"))
 
     def ipc(self) -> Option | None:

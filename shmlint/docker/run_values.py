@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from shmlint.docker import ipc, mounts
+from shmlint.docker import ipc, mounts, placeholders
 from shmlint.docker.mounts import MountRequest
 from shmlint.docker.run_options import Mounts, Option, RunCommand, on_shm
 from shmlint.docker.sizes import docker_size
@@ -78,6 +78,9 @@ def size_of(run: RunCommand, span: Span) -> Value[Size] | None:
     if option.unknown:
         return Value(Unknown("variable", option.because), place, text, option.because)
     size = docker_size(text) if option.value is not None else Size(None, "no value follows")
+    unknown = placeholders.unknown(text) if size.error else None
+    if unknown is not None:
+        return Value(unknown, place, text)
     if size.bytes is not None and size.bytes < 0:  # the client asks for that, and the engine refuses it
         size = Size(None, "it is too large, and becomes a negative number")
     if size.bytes == 0 and run.engine in ("podman", "nerdctl"):  # nerdctl hands it to the kernel (pkg/ipcutil)
@@ -112,8 +115,9 @@ def mounts_of(mounted: Mounts, span: Span) -> Iterator[Mount]:
         size: Value[Size] | None = None
         if given.size_text:
             read: Size | Unknown = Size(given.size, given.error)
-            if given.error and option.unknown:
-                read = Unknown("variable", option.because)
+            if given.error:
+                unsure = Unknown("variable", option.because) if option.unknown else None
+                read = unsure or placeholders.unknown(given.size_text) or read
             size = Value(read, place, given.size_text)
         mount = mounts.read(
             MountRequest(given.target, place, given.type, given.source, options, size, size_span)

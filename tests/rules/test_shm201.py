@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shmlint.model.launch import Unknown
 from tests.project import findings, fixed, run
 from tests.rules.cases import NGC, SIZE_RULES, levels_test, messages_test, service, sizes_test
 from tests.table import table
@@ -19,6 +20,13 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "word": (service("shm_size: lots"), [("SHM201", "error")]),
     "one blank": (service('shm_size: "8 gb"'), []),
     "binary": (service("shm_size: 8GiB"), []),
+    "placeholder of a page": (service("shm_size: <your size>"), []),
+    "placeholder with a unit": (service("shm_size: XXXg"), []),
+    "placeholder of a template": (service("shm_size: '%SHM_SIZE%'"), []),
+    "placeholder that asks": (service('shm_size: "change-me"'), []),
+    "placeholder as a default": (service("shm_size: ${SHM:-TODO}"), []),
+    "unit alone": (service("shm_size: GB"), [("SHM201", "error")]),
+    "capitals of a value": (service("shm_size: UNLIMITED"), [("SHM201", "error")]),
     "capitals": (service("shm_size: 8G"), []),
 }  # fmt: skip
 
@@ -110,6 +118,40 @@ def test_a_size_that_does_not_fit_is_refused_by_the_engine(tmp_path: Path) -> No
     assert (found.rule, found.severity) == ("SHM201", "error") and "it is too large" in found.message
     files = {"x.sh": "docker run --gpus all --shm-size=9000000000g --shm-size=8g foo\n"}
     assert [f.rule for f in findings(tmp_path, files)] == []
+
+
+PROGRAM = "torchrun --nproc_per_node=8 t.py"
+
+
+@table("size", ["<size in GB>", "[SIZE]g", "YOUR_SHM_SIZE", "SIZE", "XXg", "@SHM@", "__SHM_SIZE__", "..."])
+@table(
+    ("path", "text"),
+    [
+        ("compose.yaml", f"services:\n  a: {{image: {NGC}, gpus: all, shm_size: '$1'}}\n"),
+        ("a.md", f"```yaml\nservices:\n  a:\n    image: {NGC}\n    gpus: all\n    shm_size: '$1'\n```\n"),
+        ("a.md", f"```\ndocker run --gpus all --shm-size=$1 {NGC} {PROGRAM}\n```\n"),
+        ("a.rst", f"::\n\n  docker run --gpus all --shm-size $1 {NGC} {PROGRAM}\n"),
+        ("a.sh", f"S='$1'\ndocker run --gpus all --shm-size=\"$S\" {NGC} {PROGRAM}\n"),
+        (".devcontainer.json", f'{{"image": "{NGC}", "runArgs": ["--gpus=all", "--shm-size=$1"]}}'),
+    ],
+)
+def test_a_placeholder_is_unknown_and_stays(tmp_path: Path, path: str, text: str, size: str) -> None:
+    files = {path: text.replace("$1", size)}
+    (launch,) = run(tmp_path, files).launches
+    assert launch.shm is not None and isinstance(launch.shm.value, Unknown) and launch.shm.value.kind == "variable"
+    assert [f.rule for f in findings(tmp_path, files) if f.severity == "error"] == []
+    assert fixed(tmp_path, files, unsafe=True) == {}
+
+
+def test_a_size_after_a_placeholder_counts(tmp_path: Path) -> None:
+    (launch,) = run(tmp_path, {"x.sh": f"docker run --gpus all --shm-size=SIZE --shm-size=8g {NGC}\n"}).launches
+    assert launch.shm is not None and launch.shm.text == "8g"
+
+
+def test_a_placeholder_of_an_env_file_is_not_shown(tmp_path: Path) -> None:
+    files = {"compose.yaml": service("shm_size: ${SHM}"), ".env": "SHM=YOUR_SECRET\n"}
+    found = findings(tmp_path, files, select=("ALL",))
+    assert found and [f for f in found if "SECRET" in repr(f.message) or f.severity != "note"] == []
 
 
 @table(

@@ -34,7 +34,10 @@ RESPELLED = [
     ("size=1g,size=8gb", "size=1g,size=8g"),  # of several the last one counts
 ]
 BY_HAND = ["size=", "size=x", "size=-1", "size=-8g", "size=0b", "size=much,mode=1777", "size=50%%"]
-FINE = ["size=8g", "size=8gb,size=8g", "size=8G", "size=50%", "size=0", "size=0x10", "size=1e", "mode=1777", "rw"]
+FINE = [
+    "size=8g", "size=8gb,size=8g", "size=8G", "size=50%", "size=0", "size=0x10", "size=1e", "mode=1777", "rw",
+    "size=SIZE", "size=<size>", "size=XXg",
+]  # fmt: skip
 
 
 WAYS = [("compose.yaml", compose), ("run.sh", shell)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from shmlint.docker import ipc
+from shmlint.docker import ipc, placeholders
 from shmlint.docker.sizes import compose_size
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Tree, Variables, items_of
 from shmlint.formats.compose.words import split_words
@@ -77,7 +77,8 @@ def read_size(tree: Tree) -> Value[Size]:
     if not isinstance(tree, Leaf):
         span = tree.span if isinstance(tree, Branch | Listing) else None
         assert span is not None
-        return Value(Size(None, "must be a number or string"), span, "")
+        unknown = placeholders.unknown(span.text)
+        return Value(unknown or Size(None, "must be a number or string"), span, span.text if unknown else "")
     private = tree.interpolated.private
     span, written = tree.span, tree.written
     if tree.refused:
@@ -93,7 +94,9 @@ def read_size(tree: Tree) -> Value[Size]:
     if because:
         return Value(Unknown("variable", because), span, written, because)
     given = tree.plain_value if isinstance(tree.plain_value, int) else tree.text
-    return Value(compose_size(given, private=private), span, written, private=private)
+    size = compose_size(given, private=private)
+    unknown = placeholders.unknown(tree.text, private=private) if size.error else None
+    return Value(unknown or size, span, written, private=private)
 
 
 def size_entry(tree: Branch, key: str) -> Value[Size] | None:
