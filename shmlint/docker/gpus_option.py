@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from shmlint.docker import placeholders
 from shmlint.docker.gotext import CSVError, read_record
 from shmlint.docker.gpus import ALL
 from shmlint.model.record import NamedTuple
@@ -61,6 +62,11 @@ def parse_podman_gpus(value: str) -> GpuDevices:
     if "all" in ids:
         return GpuDevices(number=ALL, capabilities=("gpu",))
     return GpuDevices(device_ids=ids, capabilities=("gpu",))
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value is a number of GPUs that its reader or another tool puts there: ``N``, ``count=<number>``."""
+    return placeholders.is_placeholder(value.removeprefix("count="))
 
 
 def starts_count(value: str, request: GpuDevices) -> bool:

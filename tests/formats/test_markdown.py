@@ -356,6 +356,14 @@ def test_placeholders(tmp_path: Path, command: str, image: str, undecided: bool)
         assert after_fix(tmp_path, f"```bash\n{command}\n```\n") == f"```bash\n{command}\n```\n"
 
 
+@table("size", ["{{ shm_size }}", '{{ shm_size | default("8g") }}', "{shm_size}", "[shm size]"])
+def test_a_placeholder_in_a_compose_file_without_quotes_is_unknown(tmp_path: Path, size: str) -> None:
+    text = f"```yaml\n{COMPOSE}    shm_size: {size}\n```\n"
+    (launch,) = launches(tmp_path, text)
+    assert launch.shm is not None and launch.shm.known is None and launch.shm.text == size
+    assert after_fix(tmp_path, text) == text and run(tmp_path, {}).findings == []
+
+
 @table("placeholder", ["...", "…", "[--shm-size=8g]", "[OPTIONS]", "[-v DIR:/data]..."])
 def test_what_stands_for_more_options_is_called_what_it_is(tmp_path: Path, placeholder: str) -> None:
     (launch,) = launches(tmp_path, f"```bash\ndocker run --gpus all {placeholder} foo\ndocker run --rm\n```\n")

@@ -217,6 +217,41 @@ def test_what_is_not_known_is_not_judged(tmp_path: Path, text: str) -> None:
     assert findings(tmp_path, text, select=(*THIS, "SHM001")) == []
 
 
+PLACEHOLDERS = ("<number of GPUs>", "NUM_GPUS", "__COUNT__", "%GPUS%", "YOUR_GPU_COUNT", "N")
+
+
+@table("value", PLACEHOLDERS)
+@table(
+    ("path", "text"),
+    [
+        ("compose.yaml", gpus("'$1'")),
+        ("compose.yaml", gpus("[{count: '$1'}]")),
+        ("a.md", f"```yaml\n{reserved('{count: $1, capabilities: [gpu]}')}```\n"),
+        ("compose.yaml", reserved("{device_ids: ['$1', '$1'], capabilities: [gpu]}")),
+        ("a.md", "```sh\ndocker run --gpus '$1' foo\n```\n"),
+        ("a.rst", "::\n\n    docker run --gpus='count=$1' foo\n"),
+        ("a.sh", 'G="$1"\ndocker run --gpus "$G" foo\n'),
+        (".devcontainer.json", '{"image": "foo", "runArgs": ["--gpus=$1"]}'),
+    ],
+)
+def test_a_placeholder_asks_for_gpus_and_is_not_judged(tmp_path: Path, path: str, text: str, value: str) -> None:
+    if "count: $1" in text:
+        value = f"'{value}'" if value[0] in "%" else value
+    started = run(tmp_path, {path: text.replace("$1", value)}, select=(*THIS, "SHM001"))
+    assert started.findings == []
+    (launch,) = started.launches
+    assert launch.gpu.requested and launch.gpu.number == (1 if "device_ids" in text else None)
+
+
+@table("count", ["{{ gpus }}", "{{gpus | default(1)}}", "[number]", "{number}"])
+def test_a_placeholder_without_quotes_in_a_document(tmp_path: Path, count: str) -> None:
+    text = f"```yaml\n{reserved('capabilities: [gpu]')}              count: {count}\n    shm_size: 1g\n```\n"
+    started = run(tmp_path, {"a.md": text}, select=(*THIS, "SHM001"))
+    assert started.findings == []
+    (launch,) = started.launches
+    assert launch.gpu.requested and launch.gpu.number is None and launch.shm is not None
+
+
 @pytest.mark.compose_judge
 @table("text", RIGHT.values(), ids=RIGHT)
 def test_compose_takes_it(tmp_path: Path, text: str) -> None:

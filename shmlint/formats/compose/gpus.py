@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from shmlint.docker import gpus as gpu_requests
 from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, GenericResource, Request, Runtime
+from shmlint.docker.placeholders import is_placeholder
 from shmlint.formats.compose.places import DEVICES, GENERIC, requests_among_devices, starts_with_all, stray_requests
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
 from shmlint.formats.compose.values import unset
@@ -52,8 +53,8 @@ def _device_requests(tree: Branch) -> Iterator[DeviceRequest]:
         if isinstance(item, Branch):
             yield _device_request(item, f"gpus[{i}]", gpu_implied=True)
         elif isinstance(item, Leaf) and not item.interpolated.unset:
-            count = _count_of(item, alone=gpus is item)
-            key = "gpus" if count < 0 else f"gpus[{i}]"
+            count = None if is_placeholder(item.text) else _count_of(item, alone=gpus is item)
+            key = "gpus" if count is None or count < 0 else f"gpus[{i}]"
             yield DeviceRequest(key, item.span, f"gpus: {item.written}", capabilities=("gpu",), number=count)
 
 
@@ -127,15 +128,17 @@ def _device_request(item: Branch, key: str, *, gpu_implied: bool) -> DeviceReque
         driver=driver.text if driver else "",
         capabilities=(*(leaf.text for leaf in named), *implied),
         device_ids=tuple(leaf.text for leaf in ids),
-        number=_reserved(item.leaf("count")),
+        number=_reserved(item.get("count")),
         ids_known=not any(leaf.interpolated.unset for leaf in ids),
     )
 
 
-def _reserved(count: Leaf | None) -> int | None:
+def _reserved(count: Tree | None) -> int | None:
     """The ``count`` of a request; without one it is for all (compose-go transform/devices.go)."""
-    if count is None:
+    if count is None or (isinstance(count, Leaf) and count.kind == "null"):
         return ALL
+    if not isinstance(count, Leaf):
+        return None
     text = count.text.strip().lower()
     if count.interpolated.unset:
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from shmlint.docker.placeholders import is_placeholder
 from shmlint.formats.compose.places import requests_among_devices, starts_with_all, stray_requests
 from shmlint.formats.compose.splice import end_of, indentation_of, line_edit, quoted_like
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Removed, Tree, items_of
@@ -77,7 +78,7 @@ def _place(value: Tree, mapping: Branch, key: str) -> Span:
 
 
 def _text(gpus: Leaf, service: Branch) -> Iterator[GpuFault]:
-    if gpus.text == "all" or gpus.interpolated.unset:
+    if gpus.text == "all" or gpus.interpolated.unset or is_placeholder(gpus.text):
         return
     shown = "`gpus` has no value" if gpus.kind == "null" else f"`gpus: {gpus.written}` is neither `all` nor a list"
     changes: tuple[Change, ...] = ()
@@ -144,8 +145,8 @@ def _request(item: Tree, at: str, *, deploy: bool) -> Iterator[GpuFault]:
 def _is_count(tree: Tree) -> bool:
     """Whether a ``count`` is one that Compose takes (Go's Atoi), or depends on something unknown."""
     if not isinstance(tree, Leaf):
-        return False
-    if tree.kind == "int" or tree.interpolated.unset:
+        return isinstance(tree, Branch | Listing) and is_placeholder(tree.span.text)
+    if tree.kind == "int" or tree.interpolated.unset or is_placeholder(tree.text):
         return True
     return tree.kind == "str" and (tree.text.lower() == "all" or re.fullmatch("[+-]?[0-9]+", tree.text) is not None)
 
@@ -213,6 +214,8 @@ def _ids(item: Branch, at: str) -> Iterator[GpuFault]:
     given = item.get("device_ids")
     key, advice = f"{at}.device_ids", """write `device_ids: ["0"]`"""
     where = f"`{key}`"
+    if isinstance(given, Leaf) and is_placeholder(given.text):
+        return
     if isinstance(given, Leaf):
         ids = list(dict.fromkeys(part.strip() for part in given.text.split(",")))
         changes: tuple[Change, ...] = ()
@@ -224,7 +227,8 @@ def _ids(item: Branch, at: str) -> Iterator[GpuFault]:
         yield _fault(given.span, "type", key, f"{where} must be a list", advice=advice)
     elif isinstance(given, Listing):
         wrong = [leaf for leaf in given.items if not isinstance(leaf, Leaf) or leaf.kind != "str"]
-        known = [leaf.text for leaf in given.items if isinstance(leaf, Leaf) and not leaf.interpolated.unset]
+        written = (leaf for leaf in given.items if isinstance(leaf, Leaf) and not leaf.interpolated.unset)
+        known = [leaf.text for leaf in written if not is_placeholder(leaf.text)]
         if len(set(known)) < len(known):
             message = f"{where} contains the same value twice"
             yield _fault(given.span, "repeated", key, message, advice="name each device once")

@@ -13,7 +13,7 @@ from typing import Literal
 from shmlint.docker.goyaml import WrongTag, resolve
 from shmlint.formats.compose.interpolate import Interpolated, InvalidInterpolation, interpolate
 from shmlint.model.source import Source, Span
-from shmlint.syntax.template import has_placeholder
+from shmlint.syntax.template import PLACEHOLDER, has_placeholder
 from shmlint.syntax.yaml import Alias, MappingNode, Node, Scalar, SequenceNode
 
 LeafKind = Literal["null", "bool", "int", "float", "str"]
@@ -56,6 +56,9 @@ class Layer:
                 self._replace(node)
             if isinstance(node, Scalar):
                 known = Leaf(node, self)
+            elif self._is_placeholder(node):
+                text = self.source.text[node.start : node.end]
+                known = Leaf(Scalar(node.start, node.end, None, None, text, ""), self)
             elif isinstance(node, MappingNode):
                 known = _branch(node, self)
             else:
@@ -75,6 +78,11 @@ class Layer:
             inner = [one for one in inner if id(one) not in self._replacing]
             self._replacing.update(map(id, inner))
             pending += inner
+
+    def _is_placeholder(self, node: Node) -> bool:
+        """Whether a mapping in a mapping is ``{{ size }}`` without quotation marks, as a document shows it."""
+        text = self.source.text
+        return text.startswith("{{", node.start) and PLACEHOLDER.fullmatch(text, node.start, node.end) is not None
 
     def span(self, node: Node) -> Span:
         return Span(self.source, node.start, node.end)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from shmlint.docker import gpus as gpu_requests
 from shmlint.docker.engines import DockerCommand
 from shmlint.docker.gpus import ALL, DeviceNode, DeviceRequest, Request, Runtime
-from shmlint.docker.gpus_option import misread, quoted_devices, requests_none, starts_count
+from shmlint.docker.gpus_option import is_placeholder, misread, quoted_devices, requests_none, starts_count
 from shmlint.docker.run_options import MISSPELT_GPUS, Option, RunCommand, is_one_word
 from shmlint.docker.run_values import environment_of
 from shmlint.formats.shell.rewrite import join_by_sign, write_quotes
@@ -128,6 +128,8 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             changes = tuple(join_by_sign(option))
             advice = "write the option and its value as two words"
             yield GpuFault(place, "one-word", option.word.text, message, changes, advice)
+            continue
+        if request.error and is_placeholder(value):
             continue
         if request.error and (run.engine == "podman" or not starts_count(value, request)):
             changes = ()
