@@ -23,6 +23,7 @@ from shmlint.formats.comments import (
     outside_here_documents,
     suppression,
 )
+from shmlint.formats.prose import with_remedies
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_part
 from shmlint.formats.shell.rest import same
@@ -102,7 +103,8 @@ def _with_sections(launches: Sequence[Launch], source: Source, workspace: Worksp
     if not launches:
         return []
     headings = [found.start for found in headings_of(source, workspace)]
-    return [launch._replace(section=bisect_right(headings, launch.span.start)) for launch in launches]
+    remedied = with_remedies(launches, source, blocks_of(source, workspace))
+    return [launch._replace(section=bisect_right(headings, launch.span.start)) for launch in remedied]
 
 
 def _but_remarks(places: Sequence[NotRead], source: Source, workspace: Workspace) -> list[NotRead]:

@@ -455,6 +455,8 @@ class Launch(NamedTuple):
     """The options of its command that nothing else here tells of, with their values."""
     section: int | None = None
     """The number of the section of the page that shows it; None where no page does."""
+    remedies: tuple[str, ...] = ()
+    """What the sentences around it on that page name: more shared memory, ``--ipc=host``, or the error without it."""
     undecided: Unknown | None = None
     """Why nothing may be concluded from what is *absent* here: a base file or an argument array
     that is not known could hold it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from math import inf
 
+from shmlint.docker.sizes import docker_size
 from shmlint.files.cache import Key
 from shmlint.model.finding import Fix, Reason, Severity
 from shmlint.model.launch import Launch, Value
@@ -12,16 +13,33 @@ from shmlint.rules import Context
 
 _OF_THE_PAST = re.compile(r"(?i)(?:^|/)(?:change[-_]?log|changes|history|news|release[-_]?notes)(?:[-_.][^/]*)?$")
 
+_OF_REPORTS = re.compile(r"(?i)(?:^|/)(?:issue|pull_request)_template(?:/|\.md$)")
+
 
 def meant_so(launch: Launch, context: Context, floor: int) -> tuple[Reason, ...]:
-    """Why a command of a page may be meant to have less than ``floor`` bytes; empty for others."""
-    if launch.kind != "docker-run" or launch.section is None:
+    """Why a launch of a page may be meant to have less than ``floor`` bytes; empty for others."""
+    if launch.section is None:
         return ()
+    what = "command" if launch.kind == "docker-run" else "service"
     if _OF_THE_PAST.search(launch.span.path) is not None:
-        return (Reason("this page tells of changes: the command may be one of the past", "page"),)
-    if context.once(_MOST, _most).get(_beside_memory(launch), 0) >= floor:
+        return (Reason(f"this page tells of changes: the {what} may be one of the past", "page"),)
+    if _OF_REPORTS.search(launch.span.path) is not None:
+        return (Reason(f"this page is a form for reports: the {what} may be one that fails", "page"),)
+    named = next((text for text in launch.remedies if _is_more(text, launch, floor)), None)
+    if named is not None:
+        return (Reason(f"the text around it names `{named}`: this {what} may fail on purpose", "page"),)
+    if launch.kind == "docker-run" and context.once(_MOST, _most).get(_beside_memory(launch), 0) >= floor:
         return (Reason("it shows the same command with more shared memory, too: this one may fail on purpose", "page"),)
     return ()
+
+
+def _is_more(text: str, launch: Launch, floor: int) -> bool:
+    """Whether what is named beside a launch is not what it says itself: another size than its own, and enough."""
+    option, size = re.split(r"[= ]+|$", text, maxsplit=1)
+    if launch.shm is None or not option.rstrip(":").endswith(("shm-size", "shm_size")):
+        return True
+    given = docker_size(size).bytes if size else None
+    return given is not None and given >= floor
 
 
 _MOST: Key[dict[tuple[object, ...], float]] = Key("shared memory of the commands of pages")

@@ -75,7 +75,7 @@ SAID: dict[str, Any] = {
 """Another value of each field that says something about the container."""
 ELSEWHERE = {
     "kind", "span", "home", "words", "rewriter", "files", "build", "binds", "texts", "spare_volume", "misplaced",
-    "combination", "section", "also_at",
+    "combination", "section", "remedies", "also_at",
 }  # fmt: skip
 """Fields about the text, and those that other fields follow from."""
 
