@@ -14,9 +14,10 @@ TALKERS = frozenset(
         "echo", "printf", "cat", "grep", "egrep", "fgrep", "sed", "awk", "log", "info", "warn", "warning",
         "error", "die", "fail", "usage", "print", "git", "test", "[", "[[", "msg", "say", "fatal", "abort",
         "notice", "debug", "success", "note", "read", "alias", "trap", "export", "type", "which", "gum", "complete",
+        ":", "true", "false",
     }
 )  # fmt: skip
-"""Commands whose arguments are talk, not commands: what they print starts nothing."""
+"""Commands whose arguments are talk, not commands: what they print starts nothing, and some ignore them."""
 
 
 def also_runs(name: str) -> bool:

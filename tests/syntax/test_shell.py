@@ -83,6 +83,7 @@ def test_a_backslash_before_a_name_begins_a_command(before: str, expected: list[
         "read -r -d '' USAGE <<'EOF'\ndocker run -it a\nEOF\ngit commit -F - <<'EOF'\ndocker run -it a\nEOF\n",
         "cat > run.md <<'EOF'\ndocker run a\nEOF\n",
         "echo 'docker run a'\nprintf \"docker run a\\n\"\necho docker run a\n",
+        ": 'docker run a'\n: \"\n  docker run a\n\"\n: docker run a\ntrue 'docker run a'\nfalse docker run a\n",
         "log_info \"docker run a\"; print_usage 'docker run a'; die \"docker run a\"",
         "# docker run a\n",
         "alias d='docker run a'\ntype 'docker run a'\n",
