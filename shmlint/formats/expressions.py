@@ -17,6 +17,8 @@ _EXPRESSION = re.compile(
     r"\$\{\{.*?\}\}|\{\{.*?\}\}|<<[ \t]*(?:parameters|pipeline|matrix)\.[\w.-]+[ \t]*>>", re.S
 )
 """The last one is CircleCI's."""
+OF_CI = re.compile(r"\$\{\{[^\n]*?\}\}")
+"""An expression of GitHub's or Azure's workflows in a command that was copied out of one: no shell understands it."""
 _PLACEHOLDER = re.compile(r"(?<!\$)\{\{.*?\}\}")
 
 
@@ -27,7 +29,7 @@ def shell_text(node: Scalar, source: Source) -> ShellText:
 
 def with_variables(text: ShellText, pattern: re.Pattern[str] = _EXPRESSION) -> ShellText:
     """A text with its expressions as variables of the same length, which no script sets."""
-    return text._replace(text=_replaced(pattern, _as_variable, text.text), unset=_unset)
+    return text._replace(text=_replaced(pattern, as_variable, text.text), unset=unset)
 
 
 def without_placeholders(line: str) -> str:
@@ -55,7 +57,7 @@ def _closed(text: str) -> int:
     return end + 2 if end >= 0 else 0
 
 
-def _as_variable(match: re.Match[str]) -> str:
+def as_variable(match: re.Match[str]) -> str:
     """``${{ matrix.gpu }}`` as a variable; between single quotes the shell would take one for text."""
     written = match[0]
     name = re.sub(r"\W", "_", written[3:-1])
@@ -68,17 +70,17 @@ def of_environment(environment: Mapping[str, str | None]) -> dict[str, str | Non
     """The variables as which ``${{ env.NAME }}`` is read, for those of an environment."""
     expressions = {f"${{{{{blank}env.{name}{blank}}}}}": name for name in environment for blank in (" ", "")}
     matches = ((_EXPRESSION.match(text), name) for text, name in expressions.items())
-    return {_as_variable(match).strip("${}"): environment[name] for match, name in matches if match is not None}
+    return {as_variable(match).strip("${}"): environment[name] for match, name in matches if match is not None}
 
 
 def options_among(text: str, names: Collection[str]) -> Iterator[str]:
     """The variables for expressions that are nothing but one of the ``names``: ``${{ matrix.gpu }}``."""
     for found in _EXPRESSION.finditer(text, 0, _closed(text)):
         if found[0].strip("${}<> \t").rpartition(".")[2] in names:
-            yield restore(_as_variable(found)).strip("${}")
+            yield restore(as_variable(found)).strip("${}")
 
 
-def _unset(name: str) -> Cause:
+def unset(name: str) -> Cause:
     """Why a variable is not known: those that begin and end in `_` stand for expressions."""
     return EXPRESSION if re.fullmatch(r"_\w*_", name) else not_set(name)
 
@@ -86,7 +88,7 @@ def _unset(name: str) -> Cause:
 def written_in(source: Source) -> Callable[[str], str]:
     """Puts the expressions of a file in the place of the variables that they were read as."""
     found = _EXPRESSION.finditer(source.text, 0, _closed(source.text))
-    names = {restore(_as_variable(match)): match[0] for match in found}
+    names = {restore(as_variable(match)): match[0] for match in found}
 
     def written(text: str) -> str:
         return re.sub(r"\$\{_\w*_\}", lambda found: names.get(found[0], found[0]), text) if "${_" in text else text

@@ -11,7 +11,7 @@ from functools import cached_property, partial
 
 from shmlint.files.kinds import REQUESTS_GPU
 from shmlint.files.workspace import Workspace
-from shmlint.formats import read_each
+from shmlint.formats import expressions, read_each
 from shmlint.formats.comments import (
     HASH,
     HTML,
@@ -53,7 +53,6 @@ from shmlint.syntax.shell_text import (
     holds_one,
     lines_with,
     mentions_engine,
-    not_set,
 )
 from shmlint.syntax.shell_variables import Variables, given, may_set, set_to_options
 from shmlint.syntax.word import Cause
@@ -149,7 +148,10 @@ def _read_block(block: Block, part: Part | None, source: Source, workspace: Work
     # A code span in a sentence, such as `docker run -it`, names a part of a command that stands elsewhere.
     told = (place for place in reading.not_read if not (block.inline and place.kind == "syntax"))
     reading = reading._replace(not_read=(*told, *untold))
-    found = map(_with_ellipses, reading.launches)
+    found: Iterable[Launch] = map(_with_ellipses, reading.launches)
+    if "${{" in source.text:
+        written = expressions.written_in(source)
+        found = (expressions.with_expressions(launch, written) for launch in found)
     return reading._replace(launches=(*found, *_written_services(part.text, workspace)))
 
 
@@ -505,7 +507,7 @@ def _shell_of_prompt(prompt: str) -> Shell:
 
 def _unset(name: str) -> Cause:
     found = _MANY.fullmatch(f"${name}")
-    return Cause("ellipsis", bytes.fromhex(found[1]).decode()) if found is not None else not_set(name)
+    return Cause("ellipsis", bytes.fromhex(found[1]).decode()) if found is not None else expressions.unset(name)
 
 
 def _with_ellipses(launch: Launch) -> Launch:
@@ -556,7 +558,8 @@ def _take(builder: Builder, source: Source, start: int, end: int) -> None:
     if not holds_one(source.text[start:end], "<{[.…"):
         builder.take(start, end)
         return
-    found = [*_PLACEHOLDER.finditer(source.text, start, end), *_ELLIPSIS.finditer(source.text, start, end)]
+    patterns = (_PLACEHOLDER, _ELLIPSIS, expressions.OF_CI)
+    found = [match for pattern in patterns for match in pattern.finditer(source.text, start, end)]
     for match in sorted(found, key=lambda m: m.start()):
         text = match[0]
         if match.start() < at or "'" in text or '"' in text:
@@ -564,6 +567,8 @@ def _take(builder: Builder, source: Source, start: int, end: int) -> None:
         builder.take(at, match.start())
         if match.re is _ELLIPSIS:
             builder.put(f"$__{text.encode().hex()}_OPTIONS")
+        elif match.re is expressions.OF_CI:
+            builder.put(expressions.as_variable(match), match.start())
         else:
             text = text.replace("<", OPEN).replace(">", CLOSE).replace("{", OPEN_BRACE).replace("}", CLOSE_BRACE)
             builder.put(text.replace(" ", BLANK), match.start())

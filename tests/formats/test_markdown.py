@@ -329,6 +329,10 @@ def test_txt_is_not_read(tmp_path: Path) -> None:
     [
         ("docker run --gpus all <image> <cmd>", "<image>", False),
         ("docker run --gpus all -v {path}:/x vllm/vllm-openai --model {model}", "vllm/vllm-openai", False),
+        ("docker run --gpus all -e KEY=${{ secrets.KEY }} lab/image:v1 bash", "lab/image:v1", False),
+        ("docker run --gpus all -e 'KEY=${{secrets.KEY}}' lab/image:v1 bash", "lab/image:v1", False),
+        ("docker run --gpus all --shm-size=${{ inputs.shm }} lab/image:v1 bash", "lab/image:v1", False),
+        ("docker run --gpus all lab/image:${{ matrix.tag }} bash", "lab/image:${{ matrix.tag }}", False),
         ("docker run --gpus all -it lab/image:v{{ version }} bash", "lab/image:v{{ version }}", False),
         ("docker run --gpus all -it lab/image:v{{version}} bash", "lab/image:v{{version}}", False),
         ("docker run --gpus all <your image name here> x", "<your image name here>", False),

@@ -37,6 +37,9 @@ def ci(one: str) -> str:
          + "".join(f"      - '{command}'\n" for command in commands("{{.SOME}}"))),
         ("a.sh", "{{ some }}", "".join(f"{command}\n" for command in commands("{{ some }}"))),
         ("a.sh", "{{ some | default('x') }}", "".join(f"{c}\n" for c in commands("{{ some | default('x') }}"))),
+        ("a.sh", "${{ matrix.some }}", "".join(f"{command}\n" for command in commands("${{ matrix.some }}"))),
+        ("a.md", "${{ inputs.some }}",
+         "".join(f"```\n{command}\n```\n\n" for command in commands("${{ inputs.some }}"))),
         ("a.service", "%i", "[Service]\n" + "".join(f"ExecStart=/usr/bin/{c}\n" for c in commands("%i"))),
     ],
 )  # fmt: skip

@@ -34,6 +34,8 @@ RUN = "docker run --gpus all {} nvcr.io/nvidia/pytorch:24.01-py3 torchrun --npro
         ("run.sh", RUN.format('--shm-size {{ shm_size | default("8g") }}')),
         ("run.sh", RUN.format("--shm-size={{cookiecutter.shm}}")),
         ("run.sh", RUN.format("{{ options }}")),
+        ("run.sh", RUN.format("--shm-size=${{ inputs.shm }}")),
+        ("run.sh", RUN.format('--shm-size 8g --gpus "${{ matrix.gpus }}" -e "KEY=${{ secrets.KEY }}"')),
         ("run.sh", 'SHM="{{ shm_size }}"\n' + RUN.format("--shm-size=$SHM")),
         ("run.sh", RUN.format("--shm-size=8g").replace("--gpus all", "--gpus '{{ gpus }}'")),
         (".devcontainer/devcontainer.json",

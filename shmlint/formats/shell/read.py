@@ -11,7 +11,7 @@ from shmlint.docker.alternatives import opened, starts_in_some_cases
 from shmlint.docker.engines import find_docker, skip_to_engine
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
-from shmlint.formats.expressions import with_expressions, with_variables, written_in
+from shmlint.formats.expressions import OF_CI, with_expressions, with_variables, written_in
 from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.callers import given_by_callers
 from shmlint.formats.shell.gpus import for_shell
@@ -260,7 +260,10 @@ def parts(source: Source) -> Iterator[Part]:
     text = whole(source, start, len(source.text))
     if _is_zsh(source):
         text = text._replace(splitting="options" if _OPTIONS_OF_ZSH.search(source.text) is not None else "none")
-    yield Part(with_variables(text, PLACEHOLDER) if PLACEHOLDER.search(source.text) is not None else text)
+    for mark, pattern in (("{{", PLACEHOLDER), ("${{", OF_CI)):
+        if mark in source.text and pattern.search(source.text) is not None:
+            text = with_variables(text, pattern)
+    yield Part(text)
 
 
 _ZSH = re.compile(r"#!\s*(?:/\S*/)?(?:env\s+(?:-\S+\s+)*)?zsh\b")
