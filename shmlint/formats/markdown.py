@@ -141,8 +141,7 @@ def _in_html(source: Source, found: Iterable[Launch]) -> Iterator[NotRead]:
 
 def _read_block(block: Block, part: Part | None, source: Source, workspace: Workspace) -> Reading:
     if part is None:
-        launches = tuple(_services(block, source, workspace))
-        return Reading(launches, not_read=tuple(_not_read(block, source)))
+        return joined((_services(block, source, workspace), Reading(not_read=tuple(_not_read(block, source)))))
     reading = read_part(part, os.path.dirname(source.path))
     untold = tuple(_taken_for_output(block, part.text, source))
     # A code span in a sentence, such as `docker run -it`, names a part of a command that stands elsewhere.
@@ -152,7 +151,7 @@ def _read_block(block: Block, part: Part | None, source: Source, workspace: Work
     if "${{" in source.text:
         written = expressions.written_in(source)
         found = (expressions.with_expressions(launch, written) for launch in found)
-    return reading._replace(launches=(*found, *_written_services(part.text, workspace)))
+    return joined((reading._replace(launches=tuple(found)), _written_services(part.text, workspace)))
 
 
 def _taken_for_output(block: Block, text: ShellText, source: Source) -> Iterator[NotRead]:
@@ -165,10 +164,10 @@ def _taken_for_output(block: Block, text: ShellText, source: Source) -> Iterator
             yield NotRead(Span(source, start, end), "it is behind no known prompt", "syntax")
 
 
-def _written_services(text: ShellText, workspace: Workspace) -> Iterable[Launch]:
+def _written_services(text: ShellText, workspace: Workspace) -> Reading:
     """The services of the Compose files that commands write."""
     if "<<" not in text.text or "services:" not in text.text:
-        return ()
+        return Reading()
     from shmlint.formats.shell.here_documents import services
 
     return services(text, workspace)
@@ -334,7 +333,7 @@ def _dev_containers(block: Block, source: Source) -> Iterator[NotRead]:
         yield NotRead(Span(source, *block.lines[line]), "dev containers in documents are not read", "unsupported")
 
 
-_SERVICE_IMAGE = re.compile(r"^[ \t]*(?:image|build):[ \t]*\S", re.M)
+_OF_SERVICE = re.compile(r"^[ \t]*(?:image|build|shm_size|ipc):[ \t]*\S", re.M)
 
 
 def _parts_of_services(block: Block, source: Source) -> Iterator[NotRead]:
@@ -342,7 +341,7 @@ def _parts_of_services(block: Block, source: Source) -> Iterator[NotRead]:
     text = _text(block, source)
     if block.language not in _YAML | {""} or _is_compose(block, text) or MANIFEST.search(text):
         return
-    if _SERVICE_IMAGE.search(text) and (asks := SERVICE_GPU.search(text)):
+    if _OF_SERVICE.search(text) and (asks := SERVICE_GPU.search(text)):
         line = text.count("\n", 0, asks.start())
         because = "a part of a Compose file in a document is not read"
         yield NotRead(Span(source, *block.lines[line]), because, "unsupported")
@@ -406,7 +405,7 @@ _TAG = re.compile(r"\s*(?:\{\{[<%][^{}]*[>%]\}\}|\{%[^{}]*%\}|</?[A-Za-z][^<>]*>
 """``{{< highlight bash >}}``, ``{% highlight bash %}`` and elements of HTML."""
 
 
-def _services(block: Block, source: Source, workspace: Workspace) -> Iterable[Launch]:
+def _services(block: Block, source: Source, workspace: Workspace) -> Reading:
     if _is_compose(block, _text(block, source)):
         from shmlint.formats.compose.read import read_embedded
 
@@ -414,7 +413,7 @@ def _services(block: Block, source: Source, workspace: Workspace) -> Iterable[La
         start, end = block.lines[0][0], block.lines[-1][1]
         start = source.text.rfind("\n", 0, start) + 1
         return read_embedded(source, start, end, workspace)
-    return ()
+    return Reading()
 
 
 _SERVICES = re.compile(r"^services:[ \t]*(?:#.*)?$", re.M)

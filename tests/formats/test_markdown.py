@@ -551,6 +551,32 @@ def test_other_yaml_gives_nothing_and_no_complaint(tmp_path: Path, block: str) -
     assert not result.launches and result.findings == []
 
 
+@table(
+    ("block", "line"),
+    [
+        ("services:\n  web:\n    image: a\n  ...\n  gpu:\n    image: b\n    gpus: all\n", 8),
+        ("services:\n  gpu:\n    image: b\n    runtime: nvidia\n    [...]\n", 5),
+        ("services:\n\tgpu:\n\t\timage: b\n\t\tgpus: all\n", 5),
+        ("name: a\n...\nservices:\n  gpu:\n    image: b\n    gpus: all\n", 7),
+        ("services:\n  web:\n    image: a\n    ...\n    ports: []\n", None),
+        ("services:\n  web:\n    image: a\n", None),
+    ],
+)
+@table("language", ["yaml", ""])
+def test_a_compose_file_that_is_no_yaml_is_told(tmp_path: Path, block: str, line: int | None, language: str) -> None:
+    started = run(tmp_path, {"docs/x.md": f"```{language}\n{block}```\n"})
+    assert [launch for launch in started.launches if launch.gpu.requested] == [] and started.findings == []
+    assert [place.span.line for place in started.not_read] == ([line] if line is not None else [])
+    assert all(place.because.startswith("the Compose file around it is not valid YAML") for place in started.not_read)
+
+
+@table("key", ["image: b", "shm_size: 8g", "ipc: host"])
+def test_a_part_of_a_service_is_said_not_to_be_read(tmp_path: Path, key: str) -> None:
+    started = run(tmp_path, {"docs/x.md": f"```yaml\ngpus: all\n{key}\n```\n"})
+    told = [(place.span.line, place.because) for place in started.not_read]
+    assert told == [(2, "a part of a Compose file in a document is not read")]
+
+
 # Random documents ----------------------------------------------------------------------------------
 
 _PIECES = [

@@ -32,11 +32,12 @@ from shmlint.formats.compose.service import built_images, read_project
 from shmlint.formats.compose.shape import check, unknown_keys
 from shmlint.formats.compose.templates import as_template
 from shmlint.formats.compose.tree import Branch, Layer, Tree
+from shmlint.formats.yaml_text import SERVICE_GPU
 from shmlint.model.launch import Build, Combination, Launch, Unknown
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
-from shmlint.model.source import Problem, Source
+from shmlint.model.source import Problem, Source, Span
 from shmlint.syntax.yaml import YamlError
 from shmlint.syntax.yaml_read import parse_part, read_documents
 
@@ -181,25 +182,28 @@ def _swarm(project: Project, workspace: Workspace, settings: Settings) -> str:
     return why(project, workspace, settings)
 
 
-def read_embedded(source: Source, start: int, end: int, workspace: Workspace) -> list[Launch]:
+def read_embedded(source: Source, start: int, end: int, workspace: Workspace) -> Reading:
     """The services of a compose file that is part of another text: characters ``start`` to ``end``.
 
-    A text that is not one gives none: documents show parts of files too.
+    A text that is not one gives none: documents show parts of files too. Where it asks for a GPU, it is not read.
     """
     try:
         documents = parse_part(source, start, end)
-    except YamlError:
-        return []
+    except YamlError as error:
+        asks = SERVICE_GPU.search(source.text, start, end)
+        because = f"the Compose file around it is not valid YAML in line {source.position(error.offset).line}: "
+        span = Span(source, *source.line_span(source.position(asks.end()).line)) if asks is not None else None
+        return Reading(not_read=(NotRead(span, because + error.message, "syntax"),) if span is not None else ())
     project = Project((source.path,), os.path.dirname(source.path))
     for document in documents:
         read_document(project, document, Layer(source, {}, os.path.dirname(source.path)), workspace)
     launches = read_project(project, workspace)
-    return [
+    return Reading(tuple(
         launch._replace(undecided=Unknown("file", _PART))
         if launch.image is None and project.services[launch.name or ""].tree.get("build") is None
         else launch
         for launch in launches
-    ]
+    ))  # fmt: skip
 
 
 class _Combination(NamedTuple):

@@ -49,13 +49,12 @@ def _read_script(source: Source, workspace: Workspace) -> Reading:
     script = list(parts(source))
     reading = read_source(source, (part._replace(given=given) for part in script), workspace)
     written = written_in(source)
-    launches = [with_expressions(launch, written) for launch in reading.launches]
     if "services:" in source.text:
         from shmlint.formats.shell.here_documents import services
 
-        launches += [service for part in script for service in services(part.text, workspace)]
-        launches.sort(key=lambda launch: launch.span.start)
-    return reading._replace(launches=tuple(launches))
+        reading = joined((reading, *(services(part.text, workspace) for part in script)))
+        reading = reading._replace(launches=tuple(sorted(reading.launches, key=lambda launch: launch.span.start)))
+    return reading._replace(launches=tuple(with_expressions(launch, written) for launch in reading.launches))
 
 
 def read_parts(paths: Sequence[str], workspace: Workspace, parts_of: Parts) -> Reading:

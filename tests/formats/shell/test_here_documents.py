@@ -49,6 +49,15 @@ def test_what_the_shell_changes_is_told(tmp_path: Path, value: str) -> None:
     assert [launch.name for launch in literal.launches] == ["a"]
 
 
+def test_what_is_no_yaml_is_told(tmp_path: Path) -> None:
+    text = f"docker ps\ncat > compose.yaml <<'EOF'\n{SERVICE.format('t.py')}    ...\nEOF\n"
+    started = run(tmp_path, {"up.sh": text, "a.md": f"```sh\n{text}```\n"})
+    assert list(started.launches) == []
+    found = [(place.span.path, place.span.line, place.because.partition(":")[0]) for place in started.not_read]
+    because = "the Compose file around it is not valid YAML in line"
+    assert sorted(found) == [("a.md", 7, f"{because} 9"), ("up.sh", 6, f"{because} 8")]
+
+
 @table(
     "text",
     [
