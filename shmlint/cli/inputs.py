@@ -10,7 +10,7 @@ from shmlint.cli.names import COMMANDS
 from shmlint.cli.output import STDIN, Progress, error, fail, nearest
 from shmlint.config import nested
 from shmlint.config.choose import choose
-from shmlint.files.kinds import UNSUPPORTED, classify, is_inspect, is_shell, unnamed
+from shmlint.files.kinds import UNSUPPORTED, classify_named, is_inspect, is_shell, unnamed
 from shmlint.files.parallel import processors
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
@@ -79,7 +79,7 @@ def _standard_input(filename: str | None, settings: Settings) -> Inputs:
         name = _STDIN_NAMES.get(kind, name)
         if kind == UNSUPPORTED:
             fail("the format of standard input is not recognised; set it with --stdin-filename NAME")
-    kind = classify(os.path.abspath(name).replace(os.sep, "/"), lambda: data) or unnamed(name, data)
+    kind = classify_named(os.path.abspath(name).replace(os.sep, "/"), lambda: data) or unnamed(name, data)
     if is_inspect(data):
         kind = "inspect"
     try:

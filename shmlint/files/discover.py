@@ -22,7 +22,16 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache, partial
 
 from shmlint.files.boundary import work_tree
-from shmlint.files.kinds import WORDS, classify, is_inspect, is_program, program_requests_gpu, screen, unnamed
+from shmlint.files.kinds import (
+    WORDS,
+    classify,
+    classify_named,
+    is_inspect,
+    is_program,
+    program_requests_gpu,
+    screen,
+    unnamed,
+)
 from shmlint.files.parallel import share
 from shmlint.files.read import PathProblem, read_regular, read_small, reason
 from shmlint.model.record import NamedTuple
@@ -119,7 +128,7 @@ def _named(path: str, shown: str) -> Found | PathProblem | None:
         if stat.S_ISDIR(mode):
             return None
         content = cache(lambda: read_regular(path, SCAN_LIMIT))
-        kind = classify(_absolute(path), content)
+        kind = classify_named(_absolute(path), content)
         if kind is None:
             kind = "inspect" if is_inspect(content()) else unnamed(path, content())
         read_regular(path, 1)

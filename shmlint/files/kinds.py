@@ -178,6 +178,9 @@ def _end(path: str) -> str:
     return path[max(0, path.rfind("/", 0, path.rfind("/"))) :]
 
 
+_EXAMPLE = "[._-](?:example|sample|dist|default)"
+
+
 # The first that matches is it: `Jenkinsfile.md` is a document, `Makefile.bat` a makefile. GitHub takes
 # every file of its directory for a workflow, whatever it is called; below it, and beside other tools'
 # pipelines, a compose file is usual and keeps its name's meaning.
@@ -207,6 +210,11 @@ _KINDS = (
         tells=_may_be_compose,
     ),
     _Kind("compose", maybe=_path(r"[^/]*\.ya?ml"), tells=_is_compose),
+    _Kind(
+        "compose",
+        maybe=_path(r"(?:docker-)?compose(?:\.[^/]*)?\.json"),
+        tells=lambda content: re.search(rb'"services"\s*+:\s*+\{', content) is not None,
+    ),
     _Kind("taskfile", maybe=_path(r"[^/]*\.ya?ml"), tells=_is_taskfile, words=_DOCKER),
     _Kind(
         "kubernetes",
@@ -218,14 +226,18 @@ _KINDS = (
     _Kind(
         "template",
         maybe=_path(
-            r"[^/]*\.(?:ya?ml[.-](?:in|j2|jinja2?|tmpl|tpl|gotmpl|template|erb|mustache|hbs|envsubst)|tftpl)"
+            r"[^/]*\.(?:ya?ml[.-](?:in|j2|jinja2?|tmpl|tpl|gotmpl|template|erb|mustache|hbs|envsubst)|tftpl)",
+            rf"[^/]*\.ya?ml{_EXAMPLE}",
         ),
         tells=lambda content: is_kubernetes(content) or re.search(_SERVICES, content) is not None,
         words=_TEMPLATE,
     ),
     _Kind(
         "template",
-        maybe=_path(r"[^/]*\.(?:sh|bash|sbatch|slurm)[.-](?:in|j2|jinja2?|tmpl|tpl|template|erb|mustache)"),
+        maybe=_path(
+            r"[^/]*\.(?:sh|bash|sbatch|slurm)[.-](?:in|j2|jinja2?|tmpl|tpl|template|erb|mustache)",
+            rf"[^/]*\.(?:sh|bash|sbatch|slurm){_EXAMPLE}",
+        ),
         tells=lambda content: re.search(_RUNS_CONTAINER, content) is not None,
         words=_TEMPLATE,
     ),
@@ -342,6 +354,16 @@ def may_be_of(path: str, names: frozenset[str]) -> bool:
 def _paths_of(names: frozenset[str]) -> str:
     found = (pattern for kind in _KINDS if kind.name in names for pattern in (kind.named, kind.within, kind.maybe))
     return "|".join(dict.fromkeys(filter(None, found)))
+
+
+def is_example(path: str) -> bool:
+    """Whether a path is of an example that people copy to a file without its ending: ``compose.yaml.example``."""
+    return re.search(rf"(?i){_EXAMPLE}\Z", path) is not None
+
+
+def classify_named(path: str, read: Callable[[], bytes]) -> str | None:
+    """The kind of a file that is named or piped in; of an example, whose name says nothing then, only the content."""
+    return None if is_example(path) else classify(path, read)
 
 
 def is_inspect(content: bytes) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from shmlint.files.kinds import is_example
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.model.launch import Launch
@@ -18,7 +19,14 @@ RENDERED = "shmlint reads the file that it renders to"
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
     """No launches; each file as one that is not read."""
-    return read_each(paths, workspace, lambda source: Reading(not_read=(whole(source),)))
+    return read_each(paths, workspace, lambda source: Reading(not_read=(_by_name(source),)))
+
+
+def _by_name(source: Source) -> NotRead:
+    """A template whose name says that it is one, or an example."""
+    if is_example(source.path):
+        return whole(source, because="it is an example; shmlint reads the file that people copy it to")
+    return whole(source)
 
 
 def whole(source: Source, at: int = 0, because: str = f"it is a template; {RENDERED}") -> NotRead:

@@ -139,6 +139,13 @@ def test_the_name_decides(path: str, kind: str | None) -> None:
         ("templates/compose-build.yml", "name: build\njobs:\n  a: {}\n", None),
         ("docker-compose.yml.j2", "a: b\n", None),
         ("compose.yaml.jinja", "services:\n  a: {{ b }}\n", "template"),
+        ("docker-compose.json", '{\n  "services": {"a": {"image": "b"}}\n}\n', "compose"),
+        ("compose.gpu.json", '{"services" : {}}', "compose"),
+        ("compose.json", '{"steps": []}', None),
+        ("gpu.json", '{"services": {"a": {"image": "b"}}}', None),
+        ("composer.json", '{"services": {"a": {"image": "b"}}}', None),
+        ("compose.yaml.example", "services:\n  a: {}\n", "template"),
+        ("compose.yaml.bak", "services:\n  a: {}\n", None),
         ("values.yaml.gotmpl", "image: {{ .Values.services }}\n", None),
     ],
 )
@@ -274,6 +281,22 @@ def test_templates_are_found_by_their_ending(tree: Path) -> None:
     assert paths(kinds=("template",)) == sorted((*TEMPLATES, "b.yaml.in"))
     named = [Found(name, "template", explicit=True) for name in sorted(TEMPLATES)]
     assert list(discover(TEMPLATES, kinds=["template"])) == named
+
+
+EXAMPLES = {
+    "compose.yaml.example": "compose", "docker-compose.yml.sample": "compose", "gpu.yml-dist": "compose",
+    "a/compose.gpu.yaml_default": "compose", "train.sh.example": "shell", "gpu.slurm.dist": "shell",
+}  # fmt: skip
+
+
+def test_examples_are_found_by_their_ending_and_read_where_they_are_named(tree: Path) -> None:
+    for name, kind in EXAMPLES.items():
+        write(name, content="services: {a: {image: a}}\n" if kind == "compose" else "docker run --rm a\n")
+    write("app.yaml.example", content="image: a\n")
+    write("build.sh.sample", content="make\n")
+    assert paths(kinds=("template",)) == sorted(EXAMPLES)
+    named = [Found(name, kind, explicit=True) for name, kind in sorted(EXAMPLES.items())]
+    assert list(discover(EXAMPLES, kinds=["template"])) == named
 
 
 def test_the_place_of_a_named_file_counts(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,15 @@ def test_a_template_with_statements_is_told_and_not_read(tmp_path: Path, path: s
     assert told == [(path, line, "template", True)]
 
 
+@table(("path", "text"), [("compose.yaml.example", SERVICE), ("run.sh.sample", RUN.format(""))])
+def test_an_example_is_told_and_read_where_it_is_named(tmp_path: Path, path: str, text: str) -> None:
+    started = project.run(tmp_path, {path: text})
+    told = [(place.span.path, place.because.partition(";")[0], place.whole) for place in started.not_read]
+    assert (list(started.launches), told) == ([], [(path, "it is an example", True)])
+    named = project.run(tmp_path, {path: text}, paths=(path,))
+    assert [finding.rule for finding in named.findings] == ["SHM101"]
+
+
 def test_a_template_in_a_text_of_a_compose_file_is_for_others(tmp_path: Path) -> None:
     chat = "configs:\n  chat:\n    content: |\n      {% for message in messages %}\n      {{ message }}\n"
     started = project.run(tmp_path, {"compose.yaml": SERVICE + chat})

@@ -254,6 +254,11 @@ def test_adding(tmp_path: Path, name: str, before: str, after: str) -> None:
     assert added(tmp_path, {name: before}) == ({name: after}, 0)
 
 
+def test_no_comment_is_added_to_json(tmp_path: Path) -> None:
+    text = f'{{"services": {{"a": {{"image": "{NGC}", "gpus": "all"}}}}}}\n'
+    assert added(tmp_path, {"compose.json": text}) == ({}, 1)
+
+
 def test_several_rules_are_one_comment(tmp_path: Path) -> None:
     text = compose() + "    build: {context: ., shm_size: 8gb}\n"
     (new,) = added(tmp_path, {"compose.yaml": text})[0].values()

@@ -39,5 +39,7 @@ def _texts(source: Source, workspace: Workspace) -> Iterator[tuple[int, int]]:
 
 
 def ignore_comment(launch: Launch, text: str) -> Edit | None:
-    """A comment after the service's key."""
+    """A comment after the service's key; JSON has none."""
+    if launch.span.path.lower().endswith(".json"):
+        return None
     return at_end(launch.span.source, launch.span.line, f"# {text}")

@@ -29,7 +29,7 @@ from shmlint.formats.compose.lists import lists_with
 from shmlint.formats.compose.load import load_project, read_document
 from shmlint.formats.compose.project import Project
 from shmlint.formats.compose.service import built_images, read_project
-from shmlint.formats.compose.shape import check, unknown_keys
+from shmlint.formats.compose.shape import check, of_version_1, unknown_keys
 from shmlint.formats.compose.templates import as_template
 from shmlint.formats.compose.tree import Branch, Layer, Tree
 from shmlint.formats.yaml_text import SERVICE_GPU
@@ -52,7 +52,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     launches: list[Launch] = []
     builds: list[Build] = []
     wanted = [normal(path) for path in paths]
-    readable, problems, templates = _readable(wanted, workspace)
+    readable, problems, not_read = _readable(wanted, workspace)
 
     seen_problems = {problem.key for problem in problems}
     combinations = list(_combinations(readable, workspace, settings))
@@ -90,18 +90,18 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
         ]
         launches += own
         builds += (build for launch in own for build in built_images(launch, project, workspace))
-    return Reading(tuple(launches), tuple(problems), tuple(builds), tuple(templates))
+    return Reading(tuple(launches), tuple(problems), tuple(builds), tuple(not_read))
 
 
 def _readable(wanted: Sequence[str], workspace: Workspace) -> tuple[list[str], list[Problem], list[NotRead]]:
-    """The files that hold a Compose file, what is wrong with the others and with them, and those that are templates."""
+    """The files that hold a Compose file, what is wrong with the others and with them, and those that are not read."""
     readable: list[str] = []
     problems: list[Problem] = []
-    templates: list[NotRead] = []
+    not_read: list[NotRead] = []
     for path in wanted:
         try:
             if (template := as_template(path, workspace)) is not None:
-                templates.append(template)
+                not_read.append(template)
                 continue
             documents = read_documents(path, workspace)
         except Unreadable as error:
@@ -109,9 +109,12 @@ def _readable(wanted: Sequence[str], workspace: Workspace) -> tuple[list[str], l
             continue
         faults = list(check(path, documents, workspace))
         problems += faults
-        if documents and not any(fault.kind == "wrong-file" for fault in faults):
+        if (asks := of_version_1(documents)) is not None:
+            because = "it is a Compose file of version 1, without `services`, which Compose v2 refuses"
+            not_read.append(NotRead(asks, because, "unsupported", whole=True))
+        elif documents and not any(fault.kind == "wrong-file" for fault in faults):
             readable.append(path)
-    return readable, problems, templates
+    return readable, problems, not_read
 
 
 def _faults(

@@ -10,6 +10,7 @@ from shmlint.formats.compose.invalid_keys import top_keys
 from shmlint.formats.compose.places import means_size
 from shmlint.formats.compose.refused import refused
 from shmlint.formats.compose.tree import Branch, Layer, Leaf, Listing, Removed, Tree
+from shmlint.formats.yaml_text import SERVICE_GPU
 from shmlint.model.source import Problem, Span
 from shmlint.syntax.yaml import Document, MappingNode, Node, Scalar, SequenceNode
 
@@ -66,6 +67,24 @@ def unknown_keys(documents: Sequence[Document], *, named: bool) -> Iterator[Prob
                 message = f"additional properties `{name}` not allowed: Compose refuses the file"
                 message += "; a key for anchors starts with `x-`"
                 yield Problem(layer.span(entry.key), message, facts=("unknown", name))
+
+
+def of_version_1(documents: Sequence[Document]) -> Span | None:
+    """Where a file of services without ``services`` around them asks for a GPU; None where it is no such file."""
+    for document in documents:
+        layer = Layer(document.source, {}, "")
+        root = layer.tree(document.root)
+        if not isinstance(root, Branch) or not _TOP.isdisjoint(root.entries):
+            return None
+        for entry in root.entries.values():
+            service = entry.tree
+            if not isinstance(service, Branch) or service.entries.keys().isdisjoint(("image", "build")):
+                continue
+            asks = SERVICE_GPU.search(document.source.text, entry.node.start, entry.node.end)
+            if asks is not None:
+                start = asks.start() + len(asks[0]) - len(asks[0].lstrip())
+                return Span(document.source, start, asks.end())
+    return None
 
 
 def _what(tree: Tree) -> str:

@@ -402,6 +402,30 @@ def test_nothing_is_said_of(text: str) -> None:
     assert said(run({"compose.yaml": text})) == []
 
 
+@table(
+    ("text", "line"),
+    [
+        ("web:\n  image: a\ntrainer:\n  image: b\n  runtime: nvidia\n", 5),
+        ("trainer:\n  build: .\n  shm_size: 1g\n  runtime: 'nvidia'\n", 4),
+        ("web:\n  image: a\n", None),
+        ("image: a\nruntime: nvidia\n", None),
+        ("x-base:\n  image: a\n  runtime: nvidia\nservices: {}\n", None),
+        ("volumes:\n  image: a\n  runtime: nvidia\n", None),
+    ],
+)
+def test_a_file_of_version_1_that_asks_for_a_gpu_is_told(text: str, line: int | None) -> None:
+    started = run({"docker-compose.yml": text})
+    told = [place.span.line for place in started.not_read if place.whole and "version 1" in place.because]
+    assert (list(started.launches), told) == ([], [line] if line is not None else [])
+
+
+def test_a_file_in_json_is_read_and_mended(tmp_path: Path) -> None:
+    service = '"image": "nvcr.io/nvidia/pytorch:24.01-py3",\n      "gpus": "all"'
+    text = f'{{\n  "services": {{\n    "t": {{\n      {service}\n    }}\n  }}\n}}\n'
+    fixed = project.fixed(tmp_path, {"docker-compose.gpu.json": text})
+    assert fixed == {"docker-compose.gpu.json": text.replace('"gpus"', '"shm_size": "8gb",\n      "gpus"')}
+
+
 def test_hostile_aliases_take_time_by_the_text() -> None:
     lines = "".join(f"x{i}: &x{i} {{{', '.join(f'k{j}: *x{i - 1}' for j in range(9))}}}\n" for i in range(1, 60))
     services = "services:\n  a: {image: x, deploy: *x59, environment: *x59, build: *x59}\n  b: *x59\n"
