@@ -83,7 +83,7 @@ _GLOBAL_WITH_VALUE: dict[str, set[str]] = {
 }
 _GLOBAL_STOPS = frozenset(("-v", "--version", "--help"))
 
-_BINARY = re.compile(rf"(?:.*[/\\])?({'|'.join(BINARIES)})(?:\.(?:exe|lima))?")
+_BINARY = re.compile(rf"(?:.*[/\\])?({'|'.join(BINARIES)})(?:(?<=podman)-remote)?(?:\.(?:exe|lima))?")
 _BINARY_VARIABLE = (
     rf"(?i)[\W\d_]*(?:({'|'.join(ENGINES)})_?(?:cmd|bin|binary|exe|command|cli|path)?"
     r"|(?:oci|container)_?(?:cmd|bin|binary|exe|command|cli|path|engine|runtime|tool))[\W\d_]*"

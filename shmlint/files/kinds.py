@@ -244,7 +244,8 @@ _KINDS = (
     _Kind(
         "markdown",
         named=_path(rf"[^/]*\.(?:{PAGE_ENDINGS})"),
-        words=(*_DOCKER, b"services:", b"gpus:", b"capabilities:", b"apiVersion:", b'"runArgs"', b'"hostRequirements"'),
+        words=(*_DOCKER, b"services:", b"gpus:", b"--gpus", b"capabilities:", b"apiVersion:", b'"runArgs"',
+               b'"hostRequirements"'),
     ),
     _Kind(
         "shell",

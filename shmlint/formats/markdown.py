@@ -81,7 +81,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
     return read_each(paths, workspace, partial(_read, workspace=workspace))
 
 
-_WORDS = ("services:", "gpus:", "capabilities:", "apiVersion:", '"runArgs"', '"hostRequirements"')
+_WORDS = ("services:", "gpus:", "--gpus", "capabilities:", "apiVersion:", '"runArgs"', '"hostRequirements"')
 """What a block has that is no command, and starts containers."""
 
 
@@ -286,6 +286,7 @@ def _not_read(block: Block, source: Source) -> Iterator[NotRead]:
     yield from _starts_in_other_language(block, source)
     yield from _manifests(block, source)
     yield from _dev_containers(block, source)
+    yield from _job_containers(block, source)
     yield from _parts_of_services(block, source)
 
 
@@ -331,6 +332,22 @@ def _dev_containers(block: Block, source: Source) -> Iterator[NotRead]:
     if (asks := _DEV_CONTAINER_GPU.search(text)) is not None:
         line = text.count("\n", 0, asks.start())
         yield NotRead(Span(source, *block.lines[line]), "dev containers in documents are not read", "unsupported")
+
+
+_JOB_CONTAINER = re.compile(
+    r"^[ \t]*container:(?:[^\n]*\n){1,20}?[ \t]*options:[^\n]*(?:\n[^\n:]*){0,10}?--gpus\b", re.M
+)
+
+
+def _job_containers(block: Block, source: Source) -> Iterator[NotRead]:
+    """The container of a CI job with a GPU, which a document shows."""
+    text = _text(block, source)
+    if block.language not in _YAML or "--gpus" not in text:
+        return
+    if (asks := _JOB_CONTAINER.search(text)) is not None:
+        line = text.count("\n", 0, asks.end())
+        because = "containers of CI jobs in documents are not read"
+        yield NotRead(Span(source, *block.lines[line]), because, "unsupported")
 
 
 _OF_SERVICE = re.compile(r"^[ \t]*(?:image|build|shm_size|ipc):[ \t]*\S", re.M)

@@ -24,7 +24,7 @@ OPEN_BRACE, CLOSE_BRACE = "\ue002", "\ue003"
 BLANK = "\ue004"
 """Stands for a blank in a placeholder, at which the shell would end the word."""
 
-ENGINE = rf"(?:nvidia-docker|{'|'.join(ENGINES)})"
+ENGINE = rf"(?:nvidia-docker|podman-remote|{'|'.join(ENGINES)})"
 """The commands of container engines, as a pattern."""
 
 STARTS = re.compile(rf"(?:\\n|\b){ENGINE}\s+(?:container\s+)?(?:run|create)\s+-")

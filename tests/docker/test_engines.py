@@ -31,6 +31,8 @@ from tests.table import table
         ("nerdctl -n k8s.io --address=/run/x.sock run a", "nerdctl", "run", "a"),
         ("lima nerdctl container create a", "nerdctl", "create", "a"),
         ("nerdctl.lima run a", "nerdctl", "run", "a"),
+        ("podman-remote run a", "podman", "run", "a"),
+        ("/usr/bin/podman-remote container create a", "podman", "create", "a"),
         ("$NERDCTL run a", "nerdctl", "run", "a"),
         ("runuser -u me -- docker run a", "docker", "run", "a"),
         ("screen -L -dmS train docker run a", "docker", "run", "a"),

@@ -700,3 +700,37 @@ def test_a_dev_container_with_a_gpu_is_said_not_to_be_read(tmp_path: Path, text:
     assert [(place.span.line, place.because) for place in started.not_read] == [
         (line, "dev containers in documents are not read") for line in lines
     ]
+
+
+JOB = "```yaml\njobs:\n  a:\n    container:\n      image: IMG\n      {}\n    steps:\n    - run: ls\n```\n"
+
+
+@table(
+    ("text", "lines"),
+    [
+        (JOB.format("options: --gpus all"), [6]),
+        (JOB.format("options: >-\n        --ipc=host\n        --gpus=all"), [8]),
+        (JOB.format("env: {A: b}\n      options: '--rm --gpus all'"), [7]),
+        (JOB.format("options: --ipc=host"), []),
+        (JOB.format("options: --ipc=host").replace("- run: ls", "- run: nvidia-smi --gpus"), []),
+        (JOB.format("options: --gpus all").replace("yaml", "diff"), []),
+    ],
+)
+def test_a_container_of_a_job_with_a_gpu_is_said_not_to_be_read(tmp_path: Path, text: str, lines: list[int]) -> None:
+    started = run(tmp_path, {"a.md": text})
+    assert [(place.span.line, place.because) for place in started.not_read] == [
+        (line, "containers of CI jobs in documents are not read") for line in lines
+    ]
+
+
+@table("line", [f"**{RUN}**", f"| {RUN} |", f"| Train | {RUN} |", f"|{RUN}|"])
+def test_a_command_in_bold_or_in_a_table_is_said_not_to_be_read(tmp_path: Path, line: str) -> None:
+    started = run(tmp_path, {"a.md": f"# Use\n\n{line}\n"})
+    told = [(place.span.line, place.span.text, place.because) for place in started.not_read]
+    assert (list(started.launches), told) == ([], [(3, "docker run -", "it cannot be read as a command")])
+
+
+def test_a_command_of_the_remote_client_of_podman(tmp_path: Path) -> None:
+    command = RUN.replace("docker", "podman-remote")
+    (launch,) = run(tmp_path, {"a.md": f"# Use\n\n- {command}\n"}).launches
+    assert (launch.engine, launch.gpu.number, launch.words.launch) == ("podman", "all", f"`podman run` of {IMAGE}")

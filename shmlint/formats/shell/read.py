@@ -235,7 +235,8 @@ def outside_commands(source: Source, reading: Reading, because: str) -> Iterator
 
 
 _LINE = re.compile(
-    rf"[ \t]*(?:[-*+] +|\d+[.)] +)?(?:[$#] )?(?:sudo )?({ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+-)"
+    rf"[ \t]*(?:[-*+] +|\d+[.)] +|\|(?:[^|\n]*\|)*[ \t]*)?(?:\*\*|[$#] )?(?:sudo )?"
+    rf"({ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)[ \t]+-)"
 )
 
 
