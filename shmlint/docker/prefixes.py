@@ -76,6 +76,22 @@ def after_prefix(words: Sequence[str], at: int = 0) -> Behind | None:
     return Behind(at, tuple(assignments))
 
 
+def program_at(words: Sequence[str]) -> int | None:
+    """The index of the program that runs in the place of all prefixes; None where they run nothing, or elsewhere."""
+    at = 0
+    while at < len(words):
+        prefix = prefix_of(words[at])
+        if is_assignment(words[at]):
+            at += 1
+        elif prefix is None:
+            return at
+        elif not prefix.in_place or (behind := after_prefix(words, at)) is None:
+            return None
+        else:
+            at = behind.at
+    return None
+
+
 def _last_takes_value(cluster: str, short: str) -> bool:
     """Whether a cluster such as ``-nu`` ends in an option whose value is the next word."""
     for place, letter in enumerate(cluster[1:], 1):

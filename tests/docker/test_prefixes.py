@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shmlint.docker.prefixes import after_prefix, prefix_of
+from shmlint.docker.prefixes import after_prefix, prefix_of, program_at
 from tests.table import table
 
 
@@ -30,3 +30,15 @@ def test_behind_a_prefix(line: str, rest: str | None, assignments: list[str]) ->
 
 def test_what_is_no_prefix() -> None:
     assert prefix_of("python") is None
+
+
+@table(
+    ("line", "program"),
+    [
+        ("make a", "make"), ("A=1 sudo -u root env B=2 timeout -k 5 10m make a", "make"), ("sudo -l", ""), ("A=1", ""),
+        ("ssh host make a", ""), ("exec", ""), ("own make", "own"),
+    ],
+)  # fmt: skip
+def test_the_program_behind_all_prefixes(line: str, program: str) -> None:
+    at = program_at(line.split())
+    assert (line.split()[at] if at is not None else "") == program

@@ -196,7 +196,10 @@ def _left_out(node: MappingNode, off: Scalar, source: Source) -> Iterator[NotRea
 
 def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
     """The scripts that hold a word. Raises Unreadable where the file is not YAML."""
-    return parts(read_documents(source.path, workspace), source, lambda text: word in text)
+    here = os.path.dirname(source.path) or "."
+    for found in _walk(read_documents(source.path, workspace), source, lambda text: word in text):
+        if isinstance(found, _Script):
+            yield found.part._replace(directory=os.path.relpath(found.directory or ".", here))
 
 
 def parts(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats.comments import HASH, above, first_line, line_suppressions, outside_texts
-from shmlint.formats.makefile.read import is_justfile
+from shmlint.formats.makefile.written import is_justfile
 from shmlint.model.launch import Launch
 from shmlint.model.source import Edit, Source
 from shmlint.model.suppression import Suppression

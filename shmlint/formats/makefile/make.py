@@ -9,12 +9,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.makefile.above import given_above
+from shmlint.formats.makefile.exported import of_make
+from shmlint.formats.makefile.starts import starts_elsewhere
 from shmlint.formats.makefile.written import Expressions, as_variable, closing
 from shmlint.formats.shell.callers import is_read_by_another
+from shmlint.formats.shell.part import Part
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.syntax.shell_repair import goes_on
 from shmlint.syntax.shell_text import ENGINE, Builder, ShellText
+from shmlint.syntax.shell_variables import given as given_around
 
 _DEPTH = 8
 """Variables inside variables are followed this deep."""
@@ -119,7 +123,13 @@ _OF_TARGET = re.compile(
     r"[^\s:=#][^:=#]*?::?[ \t]*(?:(?:override|export|private)[ \t]+)*([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?="
 )
 """The value that a variable has for some targets alone, and for what they need."""
-_GIVEN_ON = re.compile(r"\$[({]MAKE[)}][^\n]*")
+_GIVEN_ON = re.compile(
+    r"\$[({]MAKE[)}][^\n]*|(?m:^)\t[@+ \t-]*(?:[^\n#\"'`]*(?:&&|\|\||;|\b(?:do|then|else))[ \t]*)?"
+    r"(?:(?:sudo|env|exec|time|nohup)[ \t]+|[A-Za-z_]\w*=[^\s\"';&|]*[ \t]+)*g?make(?![\w./-])[^\n]*"
+)
+"""A make inside, which a recipe starts."""
+_IN_ANOTHER = re.compile(r"\s-C[ \t]*(?!\.{1,2}/)\w[\w./-]*(?=\s|$)")
+"""The option for another directory, whose makefile it is that gets the variables."""
 _GIVEN = re.compile(r"(?<=\s)([\w.-]+)=|\$[({]eval[ \t]+(?:override[ \t]+)?([^\s:=?+!#]+)[ \t]*(?:\?|\+|!|:{1,3})?=")
 _ASSIGNED = re.compile(r"[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?:\?|\+|!|:{1,3})?=")
 _ANY = ""
@@ -129,9 +139,10 @@ _ANY = ""
 def _set_elsewhere(source: Source) -> Iterator[str]:
     """The variables that a make inside is given, and those that are set where a recipe is expanded."""
     text = source.text
-    if "MAKE" in text or "eval" in text:
+    if "MAKE" in text or "make" in text or "eval" in text:
         for line in _GIVEN_ON.findall(text):
-            yield from (name for name, _ in _GIVEN.findall(line) if name)
+            here = (part for part in re.split("[;&|]", line) if _IN_ANOTHER.search(part) is None)
+            yield from (name for part in here for name, _ in _GIVEN.findall(part) if name)
         yield from (_ANY if "$" in name else name for _, name in _GIVEN.findall(text) if name)
 
 
@@ -205,6 +216,20 @@ class _Variables:
         weak = self.weak if given.anything else self.weak & given.environment
         for name in (*(given.words - self.overriding), *weak):
             self.known.pop(name, None)
+
+    def start_elsewhere(self, workspace: Workspace | None) -> None:
+        """Let what starts of make in other files give another value not be known in what these make."""
+        for start in starts_elsewhere(self.source, workspace, self.known, _alone) if workspace is not None else ():
+            weak = ((name, texts) for name, texts in start.environment.items() if name in self.weak)
+            for name, texts in (*weak, *start.words.items()):
+                known = self.known.get(name)
+                if known is None or name in self.overriding:
+                    continue
+                held = " ".join(self.source.text[slice(*value)].strip() for value in known.values)
+                if set(texts) != {held}:
+                    for text in texts:
+                        self.note_options(name, text)
+                    self.set_for(" ".join(start.targets), name)
 
     def include(self, names: Iterable[str]) -> None:
         """Let an included file set these; an assignment after it holds all the same."""
@@ -473,9 +498,17 @@ def _lines_and_variables(source: Source, workspace: Workspace | None) -> tuple[l
             recipes.remove(line)
         else:
             variables.forget([name])
+    variables.start_elsewhere(workspace)
     variables.called = {name for name, _ in (*held, *noted) if variables.is_called(name)}
     called += (line for name, line in noted if name not in variables.called)
     return [*_meant(recipes, source), *called], variables
+
+
+def _alone(source: Source) -> Iterator[Part]:
+    """The recipes of a makefile, without what other files give to it."""
+    environment = of_make(source)
+    variables = given_around(environment) if environment else None
+    return (Part(text, variables) for text in make_lines(source))
 
 
 class _Conditions:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -12,7 +11,7 @@ from shmlint.formats import read_each
 from shmlint.formats.makefile.exported import of_just, of_make
 from shmlint.formats.makefile.just import just_directory, just_recipes
 from shmlint.formats.makefile.make import followed_definitions, followed_variables, make_lines
-from shmlint.formats.makefile.written import Expressions
+from shmlint.formats.makefile.written import Expressions, is_justfile
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_source
 from shmlint.formats.shell.run import with_texts
@@ -80,10 +79,6 @@ _HELD = re.compile(
 def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
     """The recipes, whatever they hold."""
     return parts(source, workspace)
-
-
-def is_justfile(path: str) -> bool:
-    return os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
 
 
 def parts(source: Source, workspace: Workspace | None = None) -> Iterator[Part]:

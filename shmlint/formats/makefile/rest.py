@@ -16,8 +16,8 @@ from shmlint.formats.makefile.make import (
     lines_of,
     sure_variables,
 )
-from shmlint.formats.makefile.read import is_justfile, parts
-from shmlint.formats.makefile.written import closing
+from shmlint.formats.makefile.read import parts
+from shmlint.formats.makefile.written import closing, is_justfile
 from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.formats.shell.rest import same
 from shmlint.model.source import Source

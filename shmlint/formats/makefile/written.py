@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 
@@ -17,6 +18,10 @@ _MAKE = re.compile(r"(?<!\$)(?:\$\$)*(\$(?:(?P<opening>[({])|(?P<number>\d)))")
 _JUST = re.compile(r"\{\{\s*(?P<name>.*?)\s*\}\}", re.S)
 _HERE = re.compile(r"shell\s+pwd(?:\s+-[LP])?|(?:abspath|realpath)\s+\./?|(?:justfile|invocation)_directory\(\)")
 """What gives the directory that recipes run in, as make's own variable ``CURDIR`` does."""
+
+
+def is_justfile(path: str) -> bool:
+    return os.path.basename(path).lower().lstrip(".") == "justfile" or path.endswith(".just")
 
 
 def as_variable(expression: str) -> str:

@@ -108,3 +108,88 @@ def test_what_a_makefile_above_gives(tmp_path: Path, above: str, known: bool) ->
     (launch,) = run(tmp_path, files).launches
     assert launch.shm is not None
     assert (launch.shm.known is not None) == known
+
+
+RUN = "SHM ?= 64m\nbuild:\n\tdocker build .\nall: run\nrun:\n\tdocker run --shm-size=$(SHM) IMG\n"
+JOBS = "on: push\njobs:\n  a:\n    runs-on: x\n    {}\n    steps:\n    - run: {}\n"
+FLOW = ".github/workflows/a.yml"
+
+
+@table(
+    ("files", "known"),
+    [
+        ({}, True),
+        ({"x.sh": "make run SHM=16g\n"}, False),
+        ({"x.sh": "make all SHM:=16g\n"}, False),
+        ({"x.sh": "SHM=16g gmake -j 4 all\n"}, False),
+        ({"x.sh": "sudo env SHM=16g make run\n"}, False),
+        ({"x.sh": "timeout 10m make SHM=16g\n"}, False),
+        ({"x.sh": "export SHM=16g\nmake run\n"}, False),
+        ({"x.sh": "make $TARGET SHM=16g\n"}, False),
+        ({"tools/x.sh": 'cd "$(dirname "$0")/.." && make run SHM=16g\n'}, False),
+        ({"tools/x.sh": "make run SHM=16g\n"}, False),
+        ({FLOW: JOBS.format("env: {SHM: 16g}", "make run")}, False),
+        ({FLOW: JOBS.format("env: {}", "make run SHM=16g")}, False),
+        ({"Jenkinsfile": "steps { sh 'make run SHM=16g' }\n"}, False),
+        ({"Taskfile.yml": "version: 3\ntasks: {up: {cmds: [make run SHM=16g]}}\n"}, False),
+        ({"justfile": "up:\n  make run SHM=16g\n"}, False),
+        ({"x.sh": "make run SHM=64m\n"}, True),
+        ({"x.sh": "export SHM=64m\nmake run\n"}, True),
+        ({"x.sh": "SHM=16g\nmake run\n"}, True),
+        ({"x.sh": "export SHM=16g\n"}, True),
+        ({"x.sh": "make build SHM=16g\n"}, True),
+        ({"x.sh": "make run MY_SHM=16g\n"}, True),
+        ({"x.sh": "echo make run SHM=16g\n# make run SHM=16g\ndocker run IMG make run SHM=16g\n"}, True),
+        ({"x.sh": "make -C other run SHM=16g\n"}, True),
+        ({"x.sh": "make -f other.mk run SHM=16g\n"}, True),
+        ({"README.md": "```sh\nmake run SHM=16g\n```\n"}, True),
+        ({FLOW: JOBS.format("defaults: {run: {working-directory: sub}}", "make run SHM=16g")}, True),
+    ],
+)
+def test_what_other_files_give_to_make(tmp_path: Path, files: dict[str, str], known: bool) -> None:
+    (launch,) = [one for one in run(tmp_path, {"Makefile": RUN, **files}).launches if one.span.path == "Makefile"]
+    assert launch.shm is not None
+    assert (launch.shm.known is not None) == known
+
+
+@table(
+    ("files", "known"),
+    [
+        ({"x.sh": "make -C gpu run SHM=16g\n"}, False),
+        ({"x.sh": "make -f gpu/Makefile run SHM=16g\n"}, False),
+        ({"x.sh": "cd gpu\nmake run SHM=16g\n"}, False),
+        ({"x.sh": 'cd "$HERE/gpu"\nmake run SHM=16g\n'}, False),
+        ({"x.sh": 'make --directory="$ROOT"/gpu run SHM=16g\n'}, False),
+        ({FLOW: JOBS.format("defaults: {run: {working-directory: gpu}}", "make run SHM=16g")}, False),
+        ({"Makefile": "up:\n\tmake -C gpu run SHM=16g\n"}, False),
+        ({"Makefile": "up:\n\tcd gpu && $(MAKE) run SHM=16g\n"}, False),
+        ({"x.sh": "make run SHM=16g\n"}, True),
+        ({"x.sh": 'cd "$HERE/cpu"\nmake run SHM=16g\n', "cpu/Makefile": "run:\n\tls\n"}, True),
+        ({FLOW: JOBS.format("env: {}", "make run SHM=16g")}, True),
+    ],
+)
+def test_make_is_started_in_a_directory(tmp_path: Path, files: dict[str, str], known: bool) -> None:
+    (launch,) = run(tmp_path, {"gpu/Makefile": RUN, **files}).launches
+    assert launch.shm is not None
+    assert (launch.shm.known is not None) == known
+
+
+@table(
+    ("start", "words", "environment"),
+    [
+        ("SHM ?= 64m", False, False), ("SHM = 64m", False, True), ("SHM := 64m", False, True),
+        ("override SHM = 64m", True, True),
+    ],
+)  # fmt: skip
+def test_what_a_start_of_make_replaces(tmp_path: Path, start: str, words: bool, environment: bool) -> None:
+    files = {"Makefile": f"{start}\nrun:\n\tdocker run --shm-size=$(SHM) IMG\n"}
+    for line, known in (("make run SHM=16g", words), ("SHM=16g make run", environment)):
+        (launch,) = run(tmp_path, {**files, "x.sh": f"{line}\n"}).launches
+        assert launch.shm is not None
+        assert (launch.shm.known is not None) == known
+
+
+def test_makefiles_that_start_each_other(tmp_path: Path) -> None:
+    files = {"Makefile": f"{RUN}sub:\n\tmake -C sub run SHM=1g\n", "sub/Makefile": f"{RUN}up:\n\tmake -C .. run\n"}
+    known = {one.span.path: one.shm is not None and one.shm.known is not None for one in run(tmp_path, files).launches}
+    assert known == {"Makefile": True, "sub/Makefile": False}
