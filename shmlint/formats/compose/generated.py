@@ -1,4 +1,4 @@
-"""Scripts that write or change the files of a project before they start it: what they say of sizes is not read."""
+"""Scripts that write files of a project before they start it: what these say of sizes is not read."""
 
 from __future__ import annotations
 
@@ -24,19 +24,16 @@ _MAY_MERGE = r"<<:|\bextends\b|\*\w"
 """What takes over something that is written elsewhere."""
 _TO_FILE = r"(?:>[ \t]*|\btee[ \t]+(?:-a[ \t]+)?)[\"']?([^\s\"'|;&<>()]*\.ya?ml)(?![\w.-])"
 """The name of a file after a redirection, or behind ``tee``."""
-_MAKES = rf"{_TO_FILE}|\byq\b|(?:-f|--file)[ \t=]+-(?!\S)"
-_IN_PLACE = re.compile(r"-\w*i|--in-?place")
+_MAKES = rf"{_TO_FILE}|(?:-f|--file)[ \t=]+-(?!\S)"
 
 
 class _Generated(NamedTuple):
-    """A stretch of shell that makes files of a project others, or gives Compose one that is in no file."""
+    """A stretch of shell that writes files of a project, or gives Compose one that is in no file."""
 
     path: str
     text: str
     written: tuple[str, ...]
     """The files that it writes."""
-    edited: tuple[tuple[str, str], ...]
-    """The files that ``yq`` changes in place, with what it makes of them."""
     together: tuple[tuple[str, ...], ...]
     """The names of each list of files that Compose gets; ``-`` is its standard input."""
 
@@ -51,10 +48,6 @@ def set_by_script(service: str, project: Project, workspace: Workspace) -> str:
 
 
 def _why(one: _Generated, service: str, project: Project) -> str:
-    for name, expression in one.edited:
-        named = re.findall(r"\bservices[.\[\"']+([\w-]+)", expression)
-        if _is_at(name, project.files, one) and (service in named or not named):
-            return f"{one.path} changes {os.path.basename(name)}, and may set it"
     if not _gives_memory(one.text, service):
         return ""
     own = {os.path.basename(file) for file in project.files}
@@ -129,21 +122,12 @@ def _in_source(source: Source, workspace: Workspace) -> Iterator[_Generated]:
     for part in shell_of(source, workspace):
         commands = [command.words for command in part.commands]
         together = tuple(names for words in commands if (names := _named(words)))
-        edited = tuple(edit for words in commands if (edit := _edited([word.text for word in words])) is not None)
         written = tuple(re.findall(_TO_FILE, part.text.text))
-        if written or edited or any("-" in names for names in together):
-            yield _Generated(source.path, part.text.text, written, edited, together)
+        if written or any("-" in names for names in together):
+            yield _Generated(source.path, part.text.text, written, together)
 
 
 def _named(words: Sequence[Word]) -> tuple[str, ...]:
     """The names of the files that a command gives to Compose, without their directories."""
     command = compose_command(words)
     return tuple(os.path.basename(word.text) for word in command.files) if command is not None else ()
-
-
-def _edited(words: Sequence[str]) -> tuple[str, str] | None:
-    """The file that ``yq`` changes in place, and how, where this is about a size."""
-    if "yq" not in words[:2] or not any(map(_IN_PLACE.fullmatch, words)):
-        return None
-    expression = " ".join(words[:-1])
-    return (words[-1], expression) if re.search(_MEMORY, expression) is not None else None

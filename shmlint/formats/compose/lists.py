@@ -112,8 +112,8 @@ def _lists(source: Source, workspace: Workspace) -> Iterator[tuple[tuple[str, ..
                 yield names, places
 
 
-def shell_of(source: Source, workspace: Workspace) -> list[Part]:
-    """The shell in a file that may start Compose; nothing where it is not known."""
+def shell_of(source: Source, workspace: Workspace, *words: str) -> list[Part]:
+    """The shell in a file that holds one of some words, or may start Compose; nothing where it is not known."""
     if os.path.basename(source.path) == "package.json":
         from shmlint.formats.shell.part import Part
         from shmlint.syntax.json import parse
@@ -126,7 +126,8 @@ def shell_of(source: Source, workspace: Workspace) -> list[Part]:
     kind = kind_of(source, workspace.top)
     if kind == "compose":
         return []
-    found = scripts(source, workspace, "compose") or scripts(source, workspace, "COMPOSE_FILE") or []
+    wanted = words or ("compose", "COMPOSE_FILE")
+    found = next((parts for word in wanted if (parts := scripts(source, workspace, word))), [])
     # A page has much code, and each piece of it is read by itself.
     return found if kind != "markdown" else [part for part in found if re.search(_LISTS, part.text.text) is not None]
 

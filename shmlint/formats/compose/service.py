@@ -104,7 +104,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         entrypoint=entrypoint,
         command=command,
         gpu=gpu,
-        shm=_size(tree, project, workspace),
+        shm=_size(service, project, workspace, gpu.requested),
         ipc=read_mode(tree.leaf("ipc")),
         mounts=tuple(read_mounts(tree, {name: entry.tree for name, entry in project.volumes.items()})),
         build=_build(tree.get("build"), image, project.directory),
@@ -123,18 +123,8 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         network=read_mode(tree.leaf("network_mode")),
         swarm=swarm,
         misplaced=_misplaced(service, project, rewriter, environment if gpu.requested else {}),
-        undecided=_undecided(service, project, workspace, asks=gpu.requested is not False),
+        undecided=_undecided(service, project, workspace, gpu.requested),
     )
-
-
-def _undecided(service: Service, project: Project, workspace: Workspace, *, asks: bool) -> Unknown | None:
-    """Why the files may not say all of a service; scripts are looked at only where it ``asks`` for a GPU."""
-    because = service.unknown or project.unknown
-    if asks and not because:
-        from shmlint.formats.compose.generated import set_by_script
-
-        because = set_by_script(service.name, project, workspace)
-    return Unknown("file", because) if because else None
 
 
 def _places(service: Service) -> Iterator[Span]:
@@ -144,16 +134,43 @@ def _places(service: Service) -> Iterator[Span]:
     yield from (body.layer.span(body.key) for body in others if body.own)
 
 
-def _size(tree: Branch, project: Project, workspace: Workspace) -> Value[Size] | None:
-    """The size of a service; it is not known where the repository gives its variable another value."""
+def _size(service: Service, project: Project, workspace: Workspace, requested: bool | None) -> Value[Size] | None:
+    """The size of a service; it is not known where the repository changes it, or gives its variable another value."""
+    tree = service.tree
     size = size_entry(tree, "shm_size")
-    if size is None or "$" not in size.text or size.known is None:
+    if size is None or size.known is None:
+        return size
+    if requested is not False or size.known.error:
+        from shmlint.formats.compose.edits import edits_of
+
+        edits = (edit for edit in edits_of(size.span.path, workspace) if edit.is_about(service.name))
+        if (edit := next((edit for edit in edits if edit.may_replace(size.text)), None)) is not None:
+            return size._replace(value=Unknown("file", edit.because, edit.path), because=edit.because)
+    if "$" not in size.text:
         return size
     other = sorted(contradicted((tree.get("shm_size"),), project.directory, workspace))
     if not other:
         return size
     because = f"variable {other[0]} is set elsewhere in the repository"
     return size._replace(value=Unknown("variable", because), because=because)
+
+
+def _undecided(
+    service: Service, project: Project, workspace: Workspace, requested: bool | None
+) -> Unknown | None:
+    """Why a service may have more than its files say; scripts are looked at only where it may ask for a GPU."""
+    because = service.unknown or project.unknown
+    if because or requested is False:
+        return Unknown("file", because) if because else None
+    from shmlint.formats.compose.generated import set_by_script
+
+    because = set_by_script(service.name, project, workspace)
+    if because or "shm_size" in service.tree.entries:
+        return Unknown("file", because) if because else None
+    from shmlint.formats.compose.edits import edits_of
+
+    edit = next((edit for path in project.files for edit in edits_of(path, workspace) if edit.may_add), None)
+    return Unknown("file", edit.because, edit.path) if edit is not None else None
 
 
 def _volumes_from(tree: Branch) -> Iterator[Value[str]]:

@@ -14,6 +14,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats import scripts
 from shmlint.formats.makefile.written import is_justfile
 from shmlint.formats.shell.callers import scripts_around
+from shmlint.formats.shell.directories import directories, leads_to
 from shmlint.formats.shell.part import Part
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
@@ -25,8 +26,6 @@ _MAKE = re.compile(r"(?<![\w./-])(?:g?make\b(?!\.)|\$[({]MAKE[)}])(?![\w/-])")
 _PROGRAM = re.compile(r"(?:.*/)?g?make|\$\{?MAKE\}?")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][\w.-]*)(?::{1,3}|\?|\+)?=(.*)", re.S)
 _WITH_VALUE = re.compile(r"(?:-(?P<short>[Cf])|--(?P<long>directory|file|makefile)=?)(?P<value>.*)", re.S)
-_KNOWN_END = re.compile(r"[$`~][^/]*/([^$`]*)")
-"""The end of a path behind a part of it that is not known."""
 
 
 class Start(NamedTuple):
@@ -85,7 +84,7 @@ def _of_part(part: Part, caller: Source, source: Source, workspace: Workspace) -
 
     commands = [command.words for command in part.commands]
     asked = [found for words in commands if (found := _asked(words)) is not None]
-    places = [*_places(part, caller, commands)]
+    places = [*directories(part, caller, commands)]
     here = [one for one in asked if _is_of(source, one, places, workspace)]
     if not here:
         return
@@ -119,21 +118,6 @@ def _asked(words: Sequence[Word]) -> _Asked | None:
     return _Asked(start, options["C"], options["f"])
 
 
-def _places(part: Part, caller: Source, commands: Sequence[Sequence[Word]]) -> Iterator[str]:
-    """The directories that make may be started in: nothing says where a script is called."""
-    directory = os.path.dirname(normal(caller.path))
-    if part.directory is None:
-        yield "$directory"
-        return
-    bases = [normal(os.path.join(directory, part.directory))]
-    while part.directory in ("", ".") and os.path.basename(directory) not in ("", ".."):
-        directory = os.path.dirname(directory)
-        bases.append(directory)
-    inside = [words[1].text for words in commands if len(words) == 2 and words[0].text == "cd"]
-    for base in bases:
-        yield from (base, *(os.path.join(base, name) for name in inside), os.path.join(base, *inside))
-
-
 def _is_of(source: Source, asked: _Asked, places: Iterable[str], workspace: Workspace) -> bool:
     """Whether make may read a makefile, by its name and directory; other makefiles may include one of another name."""
     directory, name = os.path.split(normal(source.path))
@@ -143,14 +127,4 @@ def _is_of(source: Source, asked: _Asked, places: Iterable[str], workspace: Work
     if not file and name not in NAMES:
         return True
     below = os.path.join(asked.directory, os.path.dirname(asked.file))
-    return any(_leads_to(directory, os.path.join(place, below), workspace) for place in places)
-
-
-def _leads_to(directory: str, path: str, workspace: Workspace) -> bool:
-    """Whether a path may be that of a directory; of one that is not known the end counts, or of one from the root."""
-    ends = _KNOWN_END.findall(path)
-    if not any(mark in path for mark in "$`~") and not os.path.isabs(path):
-        return normal(path) == normal(directory)
-    end = normal(ends[-1] if ends else "" if "$" in path or "`" in path else os.path.basename(path.rstrip("/")))
-    real = os.path.realpath(workspace.on_disk(directory or "."))
-    return end in ("", ".") or ".." in end or f"{real}/".endswith(f"/{end}/")
+    return any(leads_to(directory, os.path.join(place, below), workspace) for place in places)
