@@ -55,6 +55,11 @@ class Edit(NamedTuple):
             return True
         return len(written) >= _SHORTEST and re.search(rf"(?<!\w){re.escape(written)}(?!\w)", self.program) is not None
 
+    def is_about(self, service: str) -> bool:
+        """Whether the command may be about a service: one of yq names those that it changes."""
+        named = re.findall(r"\bservices[.\[\"']+([\w-]+)", self.program) if self.tool == "yq" else ()
+        return not named or service in named
+
     @property
     def may_add(self) -> bool:
         """Whether the command may add a size where there is none."""

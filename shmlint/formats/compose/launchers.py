@@ -12,6 +12,7 @@ from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.files import read_env_file
 from shmlint.formats.compose.lists import files_that_start, shell_of
+from shmlint.formats.shell.direnv import given_by_direnv
 from shmlint.model.source import Source
 from shmlint.syntax.word import Word
 
@@ -21,13 +22,18 @@ _ABOVE: Key[_Values] = Key("variables that launchers of Compose set in a directo
 
 
 def given_by_launchers(directory: str, workspace: Workspace) -> _Values:
-    """The values that files which start Compose give to variables: in a directory, below it and directly above it."""
+    """The values that files which start Compose give to variables: in a directory, below it and directly above it.
+
+    What direnv gives to who starts it there counts, too.
+    """
     above = normal(os.path.join(directory, ".."))
     own = workspace.once(_GIVEN, directory or ".", partial(_given_in, directory, inside=True))
     found = {**own}
     if workspace.inside(above, normal(os.path.join(directory, "compose.yaml"))):
         for name, texts in workspace.once(_ABOVE, above, partial(_given_in, above, inside=False)).items():
             found[name] = found.get(name, frozenset()) | texts
+    for name, texts in given_by_direnv(directory, workspace).items():
+        found[name] = found.get(name, frozenset()) | texts
     return found
 
 

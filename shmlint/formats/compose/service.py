@@ -169,7 +169,8 @@ def _undecided(
         return Unknown("file", because) if because else None
     from shmlint.formats.compose.edits import edits_of
 
-    edit = next((edit for path in project.files for edit in edits_of(path, workspace) if edit.may_add), None)
+    edits = (edit for path in project.files for edit in edits_of(path, workspace) if edit.is_about(service.name))
+    edit = next((edit for edit in edits if edit.may_add), None)
     return Unknown("file", edit.because, edit.path) if edit is not None else None
 
 

@@ -15,6 +15,7 @@ from shmlint.formats import scripts
 from shmlint.formats.makefile.written import is_justfile
 from shmlint.formats.shell.callers import scripts_around
 from shmlint.formats.shell.directories import directories, leads_to
+from shmlint.formats.shell.direnv import given_by_direnv
 from shmlint.formats.shell.part import Part
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
@@ -57,11 +58,13 @@ _Recipes = Callable[[Source], Iterable[Part]]
 def starts_elsewhere(
     source: Source, workspace: Workspace, names: Collection[str], recipes: _Recipes
 ) -> tuple[Start, ...]:
-    """The starts of a makefile in other files that may give a value to some of its variables."""
+    """The starts of a makefile in other files, or with direnv, that may give a value to some of its variables."""
 
     def found(files: Workspace) -> tuple[Start, ...]:
         files.peek(source.path)  # the names are from it
-        return tuple(_starts(source, files, names, recipes))
+        by_direnv = given_by_direnv(os.path.dirname(source.path), files)
+        around = (Start({}, by_direnv, ()),) if not by_direnv.keys().isdisjoint(names) else ()
+        return (*around, *_starts(source, files, names, recipes))
 
     return workspace.once(_STARTS, source.path, found) if names else ()
 

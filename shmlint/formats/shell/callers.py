@@ -12,6 +12,7 @@ from shmlint.files.cache import Key
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import scripts
+from shmlint.formats.shell.direnv import given_by_direnv
 from shmlint.model.source import Source
 from shmlint.syntax.shell_sharing import sharing
 from shmlint.syntax.shell_text import holds_one
@@ -111,12 +112,13 @@ def given_by_callers(source: Source, workspace: Workspace) -> Variables | None:
 
     A line of another script, a makefile or a pipeline that starts it by its name counts, and so does its own for
     a batch system (``#SBATCH --export=…``), which another of the command line may replace. A start without
-    arguments sets none: the script's own defaults hold for it.
+    arguments sets none: the script's own defaults hold for it. What direnv gives to the directory counts, too.
     """
     if _USES.search(source.text) is None:
         return None
     gives = re.findall(_BATCH_GIVES, source.text) if holds_one(source.text, _BATCH) else ()
     names = {name for line in gives for name in _BATCH_NAME.findall(line)}
+    names |= given_by_direnv(os.path.dirname(source.path), workspace).keys()
     script = os.path.basename(source.path)
     for caller in _candidates(source, workspace):
         passed = _passed(caller.text, script)

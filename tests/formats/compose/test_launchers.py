@@ -33,6 +33,14 @@ WORKFLOW = "on: push\njobs:\n  a:\n    runs-on: x\n    env:\n      SHM: 16g\n   
         ({"scripts/up.sh": "SHM=16g docker compose up -d\n"}, []),
         ({".github/workflows/a.yml": WORKFLOW.format("docker compose up")}, []),
         ({".github/workflows/a.yml": WORKFLOW.format("make")}, ["SHM102"]),
+        ({".envrc": "export SHM=16g\n"}, []),
+        ({".envrc": 'PATH_add bin\nexport SHM="16g" OTHER=1\n'}, []),
+        ({".envrc": "dotenv gpu.env\n", "gpu.env": "SHM=16g\n"}, []),
+        ({".envrc": "dotenv_if_exists gpu.env\n", "gpu.env": "# SHM=16g\nMY_SHM=16g\n"}, ["SHM102"]),
+        ({".envrc": "source_env gpu/.envrc\n", "gpu/.envrc": "export SHM=16g\n"}, []),
+        ({".envrc": "source_env .envrc\nsource_env gone\nexport SHM=64m\n"}, ["SHM102"]),
+        ({".envrc": "SHM=16g\n"}, ["SHM102"]),
+        ({"sub/.envrc": "export SHM=16g\n"}, ["SHM102"]),
         ({"README.md": "```\nSHM=16g docker compose up -d\n```\n"}, ["SHM102"]),
         ({"README.markdown": "```\nSHM=16g docker compose up -d\n```\n"}, ["SHM102"]),
     ],
@@ -87,3 +95,12 @@ def test_an_env_file_that_a_launcher_replaces(tmp_path: Path, files: dict[str, s
         found = project.findings(tmp_path, texts)
         assert [(one.rule, one.severity) for one in found] == [("SHM102", "error")] * errors, size
         assert project.fixed(tmp_path, texts) == {}
+
+
+@table(("own", "errors"), [(None, []), ("export SHM=64m\n", ["SHM102"]), ("source_up\nexport A=1\n", [])])
+def test_direnv_reads_the_nearest_file(tmp_path: Path, own: str | None, errors: list[str]) -> None:
+    (tmp_path / ".git").mkdir()
+    files = {"deploy/gpu/compose.yaml": TEXT, ".envrc": "export SHM=16g\n"}
+    files |= {"deploy/gpu/.envrc": own} if own is not None else {}
+    found = [one.rule for one in project.findings(tmp_path, files) if one.severity == "error"]
+    assert found == errors

@@ -79,6 +79,8 @@ def test_a_caller_is_found_by_every_name_of_a_script(tmp_path: Path, script: str
         ({"x.service": "[Service]\nEnvironment=IMAGE=redis\nExecStart=/opt/launch.sh\n"}, None),
         ({"Taskfile.yml": "version: 3\nenv: {IMAGE: redis}\ntasks: {up: {cmds: [./launch.sh]}}\n"}, None),
         ({WORKFLOW: "jobs: [\n- run: ./launch.sh\n"}, None),
+        ({".envrc": "export IMAGE=redis\n"}, None),
+        ({".envrc": "IMAGE=redis\n"}, IMAGE),
         ({"tool.yml": "do: ./launch.sh\n"}, None),
         ({WORKFLOW: "jobs:\n  IMAGE: {name: redis}\n  a:\n    steps:\n      - run: ./launch.sh\n"}, IMAGE),
         ({WORKFLOW: "jobs:\n  b: {env: {IMAGE: redis}}\n  a:\n    steps:\n      - run: ./launch.sh\n"}, IMAGE),
