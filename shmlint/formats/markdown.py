@@ -188,7 +188,7 @@ def _parts(source: Source, workspace: Workspace, *, every: bool = False) -> Iter
             continue
         part = None
         if every or mentions_engine(text):
-            part = Part(_shell_text(block, source), before.given())
+            part = Part(_shell_text(block, source), before.given(), typed=True)
         yield block, part
         before.texts.append(text)
 

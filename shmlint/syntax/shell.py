@@ -17,7 +17,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.shell_assignments import AssignmentReader
 from shmlint.syntax.shell_calls import OtherCalls
-from shmlint.syntax.shell_conditions import Conditions, When, leaves, only_waits, when
+from shmlint.syntax.shell_conditions import Conditions, Dead, When, dead, leaves, only_waits, when
 from shmlint.syntax.shell_output import (
     PAGE,
     PRINTERS,
@@ -110,6 +110,8 @@ class Command(NamedTuple):
     """It is a ``sleep`` in a loop that waits for ever."""
     handed: bool = False
     """It is a text that a program gets of which nothing says that it runs it."""
+    dead: Dead = ""
+    """Why it never runs, of those that have to do with an engine."""
 
 
 class _Passed(NamedTuple):
@@ -906,6 +908,20 @@ class _EngineReader(_CommandReader):
             if not any(start <= place < end for place in places) and held_text not in run:
                 yield self._unread(node, "no command is known to run what the variable holds")
         yield from (c for c in kept if not any(c.span.start <= place < c.span.end for place in places))
+
+    def _by_call(self, node: Node) -> Iterator[Command]:
+        return self._marked(node, super()._by_call(node))
+
+    def _heredoc(self, body: Node) -> Iterator[Command]:
+        return self._marked(body, super()._heredoc(body))
+
+    def _herestring(self, redirect: Node) -> Iterator[Command]:
+        return self._marked(redirect, super()._herestring(redirect))
+
+    def _marked(self, node: Node, found: Iterator[Command]) -> Iterator[Command]:
+        """The commands of a node, with why none of them runs."""
+        for command in found:
+            yield command._replace(dead=command.dead or dead(node, self.conditions))
 
     def _held_starts(self) -> Iterator[Node]:
         """What holds a container start as a text: the value of a variable, or elements of an array."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from shmlint.model.number import whole_number
 from shmlint.syntax.shell_tree import Tree
+from shmlint.syntax.shell_variables import END
 from shmlint.syntax.shell_words import WordReader
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ class Conditions:
         self.tree = words.tree
         self.decided: dict[int, bool | int | None] = {}
         """What conditions say, and the branch that a ``case`` takes, by the id of the node."""
+
+    @cached_property
+    def end(self) -> int:
+        """The byte at which the text's shell ends in any case."""
+        return _end(self.tree, self)
 
     @cached_property
     def shifted(self) -> int | None:
@@ -123,6 +129,67 @@ def _asked(subject: str, arguments: Sequence[str], held: Mapping[str, Collection
         return None
     letters = {"?", ":", *"".join(arguments)} if "letter" in kinds else set()
     return letters | {"", *(arguments if "argument" in kinds else ())}
+
+
+Dead = Literal["", "condition", "exit"]
+"""Why a command is sure never to run: a condition that nothing changes, or the end of the shell before it."""
+
+
+def dead(node: Node, known: Conditions) -> Dead:
+    """Why a command never runs, whatever its text is given; empty where it may run.
+
+    A condition with a variable is none: whoever uses the text sets that to what he wants.
+    """
+    if known.end < node.start_byte:
+        return "exit"
+    child = node
+    for _ in range(_DEPTH):
+        parent = known.tree.parents.get(child.id)
+        if parent is None:
+            break
+        decide, conditions = _DECIDE.get(parent.type), _before(parent, child)
+        constant = decide is not None and conditions and all(_is_constant(one, known.tree) for one in conditions)
+        if constant and decide is not None and decide(parent, child, known) is False:
+            return "condition"
+        child = parent
+    return ""
+
+
+def _before(parent: Node, child: Node) -> list[Node]:
+    """The conditions that decide about a part of a statement."""
+    if parent.type == "list":
+        return [part for part in parent.children[:1] if part.id != child.id]
+    if parent.type not in ("if_statement", "elif_clause", "while_statement"):
+        return []
+    others = [part for part in parent.children if part.type == "elif_clause" and part.id != child.id]
+    return [node for one in (parent, *others) for node in _condition(one)]
+
+
+def _is_constant(condition: Node, tree: Tree) -> bool:
+    """Whether a condition is written without anything that another value may be put in for."""
+    span = tree.span(condition)
+    return span is not None and re.search(r"[$`<{%@]", span.text) is None
+
+
+def _end(tree: Tree, known: Conditions) -> int:
+    """The byte at which the shell of a text ends in any case; END where conditions decide about that."""
+    text = tree.text.text
+    if ("exit" not in text and "exec" not in text) or re.search(r"\b(?:exit|exec)[ \t]*\(\)", text) is not None:
+        return END
+    for node in tree.nodes:
+        if (
+            node.type == "command"
+            and re.match(_ENDS, tree.raw(node)) is not None
+            and all(around.type in _PLAIN_AROUND for around in tree.around(node))
+            and leaves(node, tree)
+            and is_made(node, known)
+        ):
+            return node.start_byte
+    return END
+
+
+_ENDS = r"exit(?![\w.=-])|exec[ \t]+[\w./]"
+_PLAIN_AROUND = frozenset({"program", "list", "compound_statement", "redirected_statement"})
 
 
 def only_waits(node: Node, tree: Tree) -> bool:
@@ -295,6 +362,8 @@ def _worked_out(node: Node, known: Conditions, depth: int) -> bool | None:
     if node.type == "negated_command" and inner:
         return _not(_evaluate(inner[-1], known, depth + 1))
     if node.type == "test_command" or (node.type == "compound_statement" and known.tree.raw(node).startswith("((")):
+        if node.type == "compound_statement" and len(inner) == 1 and inner[0].type == "number":
+            return known.tree.raw(inner[0]) != "0"
         return _test(inner[0], known) if len(inner) == 1 else None
     if node.type == "list" and len(node.children) == len(inner) + 1 == 3:
         return _joined(node.children[1].type, [_evaluate(part, known, depth + 1) for part in (inner[0], inner[-1])])

@@ -19,6 +19,9 @@ class Part(NamedTuple):
     directory: str | None = ""
     """Where it is run, from the directory of the file; None where that is not known."""
 
+    typed: bool = False
+    """Somebody types it line by line: after ``exit`` it goes on in another shell."""
+
     @property
     def commands(self) -> Iterator[Command]:
         """Its simple commands."""

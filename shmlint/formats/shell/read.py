@@ -81,12 +81,14 @@ def read_part(part: Part, directory: str) -> Reading:
         return Reading()
     found: list[_Found] = []
     for read in engine_commands(part.text, part.given):
-        command = read._replace(words=tuple(opened(read.words)))
+        dead = "" if part.typed and read.dead == "exit" else read.dead
+        command = read._replace(words=tuple(opened(read.words)), dead=dead)
         at = skip_to_engine(command.words)
         found.append((command, at, read_launch(command) if at is not None else None))
         if at is not None and (inner := _in_container(command, at)) is not None:
             found.append((inner, 0, read_launch(inner)))
-    started = tied([for_shell(part.text.shell, launch) for _, _, launch in found if launch is not None])
+    runs = (launch for command, _, launch in found if launch is not None and not command.dead)
+    started = tied([for_shell(part.text.shell, launch) for launch in runs])
     where = os.path.join(directory, part.directory) if part.directory else directory
     built = builds([command for command, at, _ in found if at is not None], where)
     if part.directory is None:
@@ -136,6 +138,9 @@ def _cut_off(text: ShellText) -> Iterator[NotRead]:
 def _not_read(text: ShellText, found: Sequence[_Found]) -> Iterator[NotRead]:
     """Where a shell ends a container start that goes on for its reader, and starts that it takes for others."""
     yield from _cut_off(text)
+    never = [(command.span, command.dead) for command, _, launch in found if command.dead and launch is not None]
+    yield from (NotRead(span, _NEVER[why], "unsupported") for span, why in never)
+    found = [one for one in found if not one[0].dead]
     started = [launch for _, _, launch in found if launch is not None]
     for command, at, launch in found:
         if command.unread:
@@ -167,6 +172,12 @@ def _not_read(text: ShellText, found: Sequence[_Found]) -> Iterator[NotRead]:
             yield NotRead(command.span, "no image follows its options", "syntax")
         elif command.words[0].text == "alias" and any(re.search(_ALIAS, word.text) for word in command.words):
             yield NotRead(command.span, "the uses of an alias are not followed", "dynamic")
+
+
+_NEVER = {
+    "condition": "it never runs: the condition before it is always false",
+    "exit": "it never runs: the shell ends before it",
+}
 
 
 def _is_run_inside(command: Command, started: Sequence[Launch]) -> bool:
