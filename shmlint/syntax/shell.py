@@ -33,7 +33,9 @@ from shmlint.syntax.shell_output import (
 )
 from shmlint.syntax.shell_repair import one_heredoc, repaired
 from shmlint.syntax.shell_text import (
+    BARE_START,
     CLOSE_BRACE,
+    MAY_START,
     OPEN,
     OPEN_BRACE,
     STARTS,
@@ -665,10 +667,11 @@ class _CommandReader:
         children = [*node.named_children, *self.tree.behind(node)]
         if name not in _READERS and not any(mentions_engine(self.tree.raw(child)) for child in children):
             return
+        starts = MAY_START if name in _RUN_TEXTS else STARTS
         for child in map(self._value, children):
             if name in _READERS and child.type in ("string", "simple_expansion", "expansion"):
                 yield from self._held(child)
-            if child.type == "concatenation" and STARTS.search(self.tree.raw(child)[1:]):
+            if child.type == "concatenation" and starts.search(self.tree.raw(child)[1:]):
                 yield self._unread(child, f"it is in an argument of `{name}` that is put together from several texts")
             if child.type not in ("string", "raw_string"):
                 continue
@@ -686,7 +689,7 @@ class _CommandReader:
             found = list(self._nested(child, start, start + len(inside), escapes=escapes, at=at))
             known = name in _RUN_TEXTS or name in self.defined
             yield from found if known else (command._replace(handed=True) for command in found)
-            if STARTS.search(inside) and not any(map(_starts, found)):
+            if starts.search(inside) and not any(map(_starts, found)):
                 yield self._unread(child, f"it is in an argument of `{name}`, which is not followed")
 
     def _value(self, node: Node) -> Node:
@@ -697,13 +700,15 @@ class _CommandReader:
     def _unread(self, node: Node, because: str) -> Command:
         """The first line of a node that has a container start which is not read."""
         start = self.tree.char(node.start_byte)
-        found = STARTS.search(self.tree.raw(node))
+        raw = self.tree.raw(node)
+        found = STARTS.search(raw) or MAY_START.search(raw)
         span = self.tree.text.span(start + found.start(), start + found.end()) if found is not None else None
         return Command((Word(""),), span or self.tree.span(node) or self.tree.text.home, unread=because)
 
     def _printed(self, node: Node, words: Sequence[Word]) -> Iterator[Command]:
         """The commands of a text that is printed, where a shell gets it: ``echo "docker run …" | sh``."""
-        if STARTS.search(" ".join(word.text for word in words)) is None:
+        printed = " ".join(word.text for word in words)
+        if MAY_START.search(printed) is None:
             return
         reader, file = goes_to(self.tree, node)
         text = plainly_printed(words)
@@ -719,7 +724,7 @@ class _CommandReader:
             yield self._unread(node, f"the text that `{words[0].text}` gives to `{reader}` is not known")
         elif reader in TAKERS:
             yield self._unread(node, f"its text goes to `{reader}`, which is not followed")
-        elif file and not PAGE.search(file):
+        elif file and STARTS.search(printed) and not PAGE.search(file):  # `docker run $IMAGE failed` goes to a log
             yield self._unread(node, f"it is written to `{file}`")
         elif not file and (reader := read_by_calls(self.tree, node)):
             yield self._unread(node, f"its text goes to `{reader}`, which is not followed")
@@ -873,10 +878,14 @@ class _CommandReader:
 
 _TEXT = r"\$\([ \t]*cat[ \t]*<<-?[ \t]*\\?[\"']?\w+[\"']?[ \t]*\n\s*"
 """Where the text begins that a variable gets of ``$(cat <<EOF``."""
-_BEGINS_START = rf"(?:{_TEXT})?(?:(?:sudo|exec|time|\w+=\S*|\$\{{?\w+\}}?)\s+)*{STARTS.pattern}"
-_HELD_START = rf"\w+(?:\[[^]\n]*\])?\+?=\(?[\"']?{_BEGINS_START}"
-_ELEMENT_START = rf"(?:\[[^]\n]*\]\+?=)?[\"']{_BEGINS_START}"
+_BEFORE_START = rf"(?:{_TEXT})?(?:(?:sudo|exec|time|\w+=\S*|\$\{{?\w+\}}?)\s+)*"
+_GETS = r"(\w+)(?:\[[^]\n]*\])?\+?=\(?\s*[\"']?"
+_HELD_START = rf"{_GETS}{_BEFORE_START}{MAY_START.pattern}"
+_HELD_BARE = rf"{_GETS}{_BEFORE_START}{BARE_START}\s*[\"']?\s*\)?\Z"
+"""A container start without options, which others may add."""
+_ELEMENT_START = rf"(?:\[[^]\n]*\]\+?=)?[\"']{_BEFORE_START}{MAY_START.pattern}"
 """An element of an array that is a container start as a whole."""
+_VARIABLE = re.compile(r"\"?\$(?:\{[^}]*\}|\([^)]*\)|\w+|[@*])\"?")
 _ELEMENT_KEY = re.compile(r"^(?:\w+(?:\[[^]\n]*\])?|\[[^]\n]*\])\+?=")
 
 
@@ -904,8 +913,7 @@ class _EngineReader(_CommandReader):
             yield command
         for node in held:
             start, end = self.tree.range_of(node)
-            held_text = _ELEMENT_KEY.sub("", self.tree.raw(node)).strip("'\"")
-            if not any(start <= place < end for place in places) and held_text not in run:
+            if not any(start <= place < end for place in places) and not self._is_among(node, run):
                 yield self._unread(node, "no command is known to run what the variable holds")
         yield from (c for c in kept if not any(c.span.start <= place < c.span.end for place in places))
 
@@ -923,6 +931,11 @@ class _EngineReader(_CommandReader):
         for command in found:
             yield command._replace(dead=command.dead or dead(node, self.conditions))
 
+    def _is_among(self, held: Node, run: Iterable[str]) -> bool:
+        """Whether a container start that is held is one of the texts that are run, whatever its variables hold."""
+        fixed = _VARIABLE.split(_ELEMENT_KEY.sub("", self.tree.raw(held)).strip("'\"()"))
+        return any(_is_made_of(text, fixed) for text in run)
+
     def _held_starts(self) -> Iterator[Node]:
         """What holds a container start as a text: the value of a variable, or elements of an array."""
         for node in self.tree.nodes:
@@ -932,7 +945,12 @@ class _EngineReader(_CommandReader):
             value = node.child_by_field_name("value")
             items = value.named_children if value is not None and value.type == "array" else ()
             texts = [item for item in items if re.match(_ELEMENT_START, self.tree.raw(item))]
-            yield from texts or ([node] if re.match(_HELD_START, raw) else ())
+            yield from texts or ([node] if re.match(_HELD_START, raw) or self._is_for_others(raw) else ())
+
+    def _is_for_others(self, raw: str) -> bool:
+        """Whether an assignment gives a variable a container start that only others use: those that source the text."""
+        bare = re.match(_HELD_BARE, raw)
+        return bare is not None and re.search(rf"\$\{{?[#!]?{bare[1]}\b", self.tree.text.text) is None
 
     def _held_documents(self) -> Iterator[Node]:
         """The here-documents with a container start that variables get, where a shell reads these."""
@@ -1039,6 +1057,19 @@ def _with_more(words: Sequence[Word], at: int) -> tuple[Word, ...]:
 
 def _starts(command: Command) -> bool:
     return any(word.text.rpartition("/")[2] in ENGINES for word in command.words)
+
+
+def _is_made_of(text: str, fixed: Sequence[str]) -> bool:
+    """Whether a text consists of fixed parts with anything between them."""
+    if len(fixed) == 1 or not text.startswith(fixed[0]):
+        return text == fixed[0]
+    at = len(fixed[0])
+    for part in fixed[1:-1]:
+        at = text.find(part, at)
+        if at < 0:
+            return False
+        at += len(part)
+    return text.endswith(fixed[-1]) and at + len(fixed[-1]) <= len(text)
 
 
 def _run_in_some_way(words: Sequence[Word]) -> Iterator[str]:

@@ -27,8 +27,14 @@ BLANK = "\ue004"
 ENGINE = rf"(?:nvidia-docker|podman-remote|{'|'.join(ENGINES)})"
 """The commands of container engines, as a pattern."""
 
-STARTS = re.compile(rf"(?:\\n|\b){ENGINE}\s+(?:container\s+)?(?:run|create)\s+-")
+BARE_START = rf"(?:\\n|\b){ENGINE}\s+(?:container\s+)?(?:run|create)"
+"""The words that a container start begins with, as a pattern."""
+
+STARTS = re.compile(rf"{BARE_START}\s+-")
 """A container start with an option, in a text whose words are not known."""
+
+MAY_START = re.compile(rf"{BARE_START}(?:\s|\\\r?\n)+(?:-|[\"'\\]*(?:\$[\w({{@*{OPEN_BRACE}]|`))")
+"""One with an option, or with a variable or the output of a command, which may be options."""
 
 NOWHERE = -1
 """The offset of a character that is nowhere in the file."""

@@ -122,6 +122,11 @@ def test_an_image_that_something_else_adds_is_reported(text: str, words: list[st
          "it is in an argument of `python3`, which is not followed"),
         ("bash -c 'docker run --gpus '\"all\"' me/train'\n",
          "it is in an argument of `bash` that is put together from several texts"),
+        ("srun sh -c '\ndocker run '\"$G\"' me/train'\n",
+         "it is in an argument of `srun` that is put together from several texts"),
+        ("ssh h 'podman run \\\n'\"${G}\"' me/train'\n",
+         "it is in an argument of `ssh` that is put together from several texts"),
+        ("echo \"docker run $G IMG\" | crontab -\n", "its text goes to `crontab`, which is not followed"),
     ],
 )  # fmt: skip
 def test_a_launch_that_another_program_gets_is_reported(text: str, because: str) -> None:
@@ -137,6 +142,7 @@ def test_a_launch_that_another_program_gets_is_reported(text: str, because: str)
         "echo 'docker run --rm IMG' > run.md\n",
         "f() { cat <<E\ndocker run --rm IMG\nE\n}\nf | less\nf >&2\nf | tee log\n",
         "f() { echo 'docker run --rm IMG'; }\nf\nx=$(f)\nf > log\n",
+        'echo "docker run $I failed" >> log\n', "warn 'docker run '\"$I\"' failed'\n", 'die "docker $C: no run $I"\n',
     ],
 )  # fmt: skip
 def test_a_launch_that_people_read_is_not_reported(text: str) -> None:
@@ -150,13 +156,20 @@ def test_a_launch_that_people_read_is_not_reported(text: str) -> None:
         ('if x; then\n  C="docker run --gpus all"\nelse\n  C="docker run"\nfi\n$C --rm IMG\n', []),
         ('if x; then\n  C="docker run --gpus all"\nelse\n  C="ls"\nfi\necho $C --rm IMG\n', [2]),
         ('C="docker run --gpus all"\nif x; then C="docker run"; fi\neval "$C IMG"\n', [1]),
-        ("if x; then C=(docker run --gpus all); fi\n\"${C[@]}\" IMG\n", [1]),
+        ("if x; then C=(docker run --gpus all); fi\n\"${C[@]}\" IMG\n", []),
         ("f() {\n  local c='sudo docker run --gpus all IMG'\n  tool \"$c\"\n}\n", [2]),
         ("C=$(cat <<'E'\nsudo docker run --gpus all IMG\nE\n)\ntool \"$C\"\n", [2]),
         ('C="docker run --gpus all"\n$C IMG\n', []),
         ('C=(docker run --gpus all)\nC+=(IMG)\n"${C[@]}"\n', []),
         ('C="docker run --gpus all IMG"\nssh host "$C"\nbash -c "$C"\n', []),
         ("HELP='usage: docker run --gpus all IMG'\n", []),
+        ('G="--gpus all"\nC="docker run $G"\n', [2]),
+        ('C="nerdctl run ${G}"\nexport D="docker container create `f` IMG"\n', [1, 2]),
+        ("C=(docker run)\nC+=(--gpus all)\n", [1]),
+        ("C='podman run'\n", [1]),
+        ('C="docker run"\n$C --gpus all IMG\n', []),
+        ('G="--gpus all"\nif x; then C="docker run $G"; else C="docker run $G --rm"; fi\n$C IMG\n', []),
+        ('G=--rm\nC=(docker run)\nif x; then C=(docker run "$G"); fi\n"${C[@]}" IMG\n', []),
     ],
 )
 def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: str, lines: list[int]) -> None:
@@ -198,6 +211,10 @@ def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: st
         ("makefile", "Makefile", "a: R = docker run --gpus=all\na:\n\t$(R) IMG\n",
          "variable R is set in several ways; the commands that begin with it are not read"),
         ("makefile", "Makefile", "export R ?= sudo docker run --gpus=all IMG\na:\n\tls $(RM)\n",
+         "no recipe is known to run what the variable holds"),
+        ("makefile", "x.mk", "G = --gpus all\nR = podman run $(G)\n",
+         "no recipe is known to run what the variable holds"),
+        ("makefile", "x.mk", "E ?= docker\nR := $(E) run --rm ${G}\n",
          "no recipe is known to run what the variable holds"),
         ("makefile", "Makefile", "a:\n\tls\n\tR = docker run --gpus=all\n",
          "`R` is not known to run the words after it"),

@@ -15,10 +15,11 @@ from shmlint.formats.makefile.written import Expressions, is_justfile
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_source
 from shmlint.formats.shell.run import with_texts
+from shmlint.model.launch import ENGINE_VARIABLES
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
 from shmlint.model.source import Source, Span
-from shmlint.syntax.shell_text import ENGINE, RUNS, lines_with
+from shmlint.syntax.shell_text import ENGINE, lines_with
 from shmlint.syntax.shell_variables import given
 
 
@@ -57,23 +58,30 @@ def _held(source: Source, reading: Reading, workspace: Workspace) -> Iterator[No
     used = frozenset(_USED.findall(source.text))
     held = [found for at in lines_with(_STARTS, source.text) if (found := _HELD.match(source.text, at)) is not None]
     followed = followed_variables(source, workspace) if held else set()
+    engines = frozenset(_ENGINES.findall(source.text)) if held else frozenset()
     for found in held:
         span = Span(source, found.start(2), found.end())
         if span.line in told or (found[1] in used and found[1] in followed):
             continue
+        by = found["variable"]
+        if by is not None and (found[1] in used or (by not in engines and by.lower() not in ENGINE_VARIABLES)):
+            continue  # where it is used the engine is known, or told not to be
         because = "no recipe is known to run what the variable holds"
         if found[1] in used:
             because = f"variable {found[1]} is set in several ways; the commands that begin with it are not read"
         yield NotRead(span, because, "dynamic")
 
 
-_STARTS = (*RUNS, re.compile(r"run[ \t]*$", re.M), re.compile(r"create[ \t]*$", re.M))
+_STARTS = tuple(re.compile(rf"{verb}[ \t]*(?:$|(?<=[ \t])[-$])", re.M) for verb in ("run", "create"))
 _USED = re.compile(r"(?<!\$)\$(?:[({](?:call[ \t]+)?(?=[\w.-]))?((?<=\$)\w|(?<!\$)[\w.-]+)")
 """A variable where it is used: ``$(NAME)``, and ``$N``, which is its first letter."""
 _HELD = re.compile(
     rf"(?m)(?:[\w.%/-]+[ \t]*:(?!=))?[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?::{{0,3}}|\?)=[ \t]*"
-    rf"((?:sudo[ \t]+)?{ENGINE}[ \t]+(?:container[ \t]+)?(?:run|create)(?=[ \t]+-|[ \t]*$))"
+    rf"((?:sudo[ \t]+)?(?:{ENGINE}|\$[({{](?P<variable>[\w.-]+)[)}}])"
+    r"[ \t]+(?:container[ \t]+)?(?:run|create)(?=[ \t]+[-$]|[ \t]*$))"
 )
+_ENGINES = re.compile(rf"(?m)^[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?::{{0,3}}|\?)=[^\n#]*\b{ENGINE}\b")
+"""A variable that holds an engine, or something with one."""
 
 
 def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
