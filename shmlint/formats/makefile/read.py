@@ -9,7 +9,7 @@ from functools import partial
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.makefile.exported import of_just, of_make
-from shmlint.formats.makefile.just import just_directory, just_recipes
+from shmlint.formats.makefile.just import just_directory, just_recipes, just_starts
 from shmlint.formats.makefile.make import followed_definitions, followed_variables, make_lines
 from shmlint.formats.makefile.written import Expressions, is_justfile
 from shmlint.formats.shell.part import Part
@@ -35,7 +35,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
         written = Expressions(source, just=just).as_written
         reading = reading._replace(launches=tuple(with_texts(launch, written) for launch in reading.launches))
     if just:
-        return reading
+        return reading._replace(not_read=(*reading.not_read, *_held_by_just(source)))
     stray = _stray(source, reading, workspace)
     return reading._replace(not_read=(*reading.not_read, *stray, *_held(source, reading, workspace)))
 
@@ -70,6 +70,13 @@ def _held(source: Source, reading: Reading, workspace: Workspace) -> Iterator[No
         if found[1] in used:
             because = f"variable {found[1]} is set in several ways; the commands that begin with it are not read"
         yield NotRead(span, because, "dynamic")
+
+
+def _held_by_just(source: Source) -> Iterator[NotRead]:
+    """Container starts in variables that a justfile does not use: another one imports them."""
+    for name, span in just_starts(source):
+        if len(re.findall(rf"(?<![\w-]){re.escape(name)}(?![\w-])", source.text)) == 1:
+            yield NotRead(span, "no recipe is known to run what the variable holds", "dynamic")
 
 
 _STARTS = tuple(re.compile(rf"{verb}[ \t]*(?:$|(?<=[ \t])[-$])", re.M) for verb in ("run", "create"))

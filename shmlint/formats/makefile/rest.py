@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats.makefile.exported import EXPORTS_ALL, JUST_EXPORTS_ALL, names_exported
-from shmlint.formats.makefile.just import JUST_VARIABLE
+from shmlint.formats.makefile.just import just_variables
 from shmlint.formats.makefile.make import (
     ASSIGNMENT,
     DEFINE,
@@ -142,12 +142,23 @@ class _Makefile:
 
 
 def _just_alike(old: Source, new: Source) -> bool:
-    """Whether the variables that are others now are used only as they are."""
-    before, after = _just_variables(old), _just_variables(new)
+    """Whether the variables that are others now are used only as they are, or where others are made of them."""
+    before, after = (dict(_just_values(one)) for one in (old, new))
     changed = _changed(before, after)
     if changed and re.search(JUST_EXPORTS_ALL, old.text):
         return False
-    text = "\n".join(line for line in old.text.split("\n") if JUST_VARIABLE.match(line) is None)
+    made = [(name, line, joined) for name, line, joined in just_variables(old) if joined is not None]
+    parts = {name: {old.text[one.start : one.end] for one in joined} for name, _, joined in made}
+    size = -1
+    while size < len(changed):
+        size = len(changed)
+        changed |= {name for name, inner in parts.items() if not changed.isdisjoint(inner)}
+    text = old.text
+    for _, line, _ in reversed(made):
+        text = text[: line.start] + text[line.end :]
+    used = {name.strip() for name in re.findall(r"\{\{([^{}]*)\}\}", text)}.union(*parts.values())
+    if not changed <= used:
+        return False  # an importing justfile may use it
     for name in changed:
         text = re.sub(rf"\{{\{{\s*{re.escape(name)}\s*\}}\}}", "", text)
     uses = re.findall(_JUST_USE, text, re.M)
@@ -155,10 +166,12 @@ def _just_alike(old: Source, new: Source) -> bool:
     return changed.isdisjoint(words)
 
 
-_JUST_USE = r"\{\{(.*?)\}\}|^(?:export\s+)?[A-Za-z_][\w-]*\s*:=(.*)|^[^\s#].*:(.*)"
-"""An expression in a recipe, the value of a variable, and what a recipe depends on with its arguments."""
+_JUST_USE = r"\{\{(.*?)\}\}|^(?:export\s+)?[A-Za-z_][\w-]*\s*:=(.*)|^[^\s#][\w-]*(.*:.*)"
+"""An expression in a recipe, the value of a variable, and of a recipe its defaults and what it depends on."""
 
 
-def _just_variables(source: Source) -> dict[str, str]:
-    matches = (JUST_VARIABLE.match(line) for line in source.text.split("\n"))
-    return {match[1]: match[3] for match in matches if match is not None}
+def _just_values(source: Source) -> Iterator[tuple[str, str]]:
+    """The variables whose values are known, as they are written."""
+    for name, line, joined in just_variables(source):
+        if joined:
+            yield name, source.text[joined[0].start : line.end]

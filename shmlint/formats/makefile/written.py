@@ -16,6 +16,10 @@ _LONGEST_READ = 500
 """Characters in which its end is looked for."""
 _MAKE = re.compile(r"(?<!\$)(?:\$\$)*(\$(?:(?P<opening>[({])|(?P<number>\d)))")
 _JUST = re.compile(r"\{\{\s*(?P<name>.*?)\s*\}\}", re.S)
+JUST_CALL = r"[A-Za-z_]\w*\([^()\n]*\)"
+"""The call of a function in a justfile, as a pattern."""
+_JUST_OPERAND = re.compile(rf"(?m)^([A-Za-z_][\w-]*)[ \t]*:=|(?<![\w-])({JUST_CALL})")
+"""What an expression in a justfile may be made of."""
 _HERE = re.compile(r"shell\s+pwd(?:\s+-[LP])?|(?:abspath|realpath)\s+\./?|(?:justfile|invocation)_directory\(\)")
 """What gives the directory that recipes run in, as make's own variable ``CURDIR`` does."""
 
@@ -90,4 +94,7 @@ class Expressions(Places):
                 yield found["number"], text[start:end]
 
     def _of_just(self) -> Iterator[tuple[str, str]]:
-        return ((found["name"], found[0]) for found in _JUST.finditer(self._source.text))
+        text = self._source.text
+        used = {found["name"]: found[0] for found in _JUST.finditer(text)}
+        operands = (found[1] or found[2] for found in _JUST_OPERAND.finditer(text))
+        return iter(({name: name for name in operands} | used).items())
