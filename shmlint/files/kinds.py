@@ -59,11 +59,19 @@ def _may_be_compose(content: bytes) -> bool:
     return not others
 
 
+_TASKS = rb"""(?mx)^(?:\xef\xbb\xbf)?["']?tasks["']?:[ \t]*(?:\#[^\n]*)?
+    (?:\{[ \t]*+|\r?\n(?:[ \t]*+(?:\#[^\n]*+)?\r?\n)*+[ \t]++)(?!-[ \t]|\#)[^\n]{1,200}?:
+    (?:(?P<command>[ \t]+[^\s\#{]|[ \t]*\r?\n[ \t]+-[ \t])|(?=\s))
+"""
+"""A mapping of tasks, and whether the first is a command or a list of them; a list of tasks is another tool's."""
+
+
 def _is_taskfile(content: bytes) -> bool:
     """Whether a text is a Taskfile of another name, which others include."""
+    tasks = re.search(_TASKS, content) if b"tasks:" in content else None
     return (
-        b"\ntasks:" in content
-        and b"cmd" in content
+        tasks is not None
+        and (b"cmd" in content or tasks["command"] is not None)
         and re.search(rb"""(?m)^(?:\xef\xbb\xbf)?version:[ \t]*["']?[23]\b""", content) is not None
     )
 

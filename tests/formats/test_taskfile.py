@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.formats.started import IMAGE, RUN, TRAIN, launches, one, seen
-from tests.project import findings, fixed
+from tests.project import findings, fixed, run
 from tests.table import table
 
 NAME = "Taskfile.yml"
@@ -48,6 +48,15 @@ def test_an_included_file_has_any_name(tmp_path: Path) -> None:
     text = f"version: '3'\ntasks:\n  a:\n    cmds:\n      - {RUN} IMG\n"
     assert one(tmp_path, text, "tasks/docker.yml").gpu.requested
     assert not launches(tmp_path, text.replace("version: '3'\n", ""), "tasks/docker.yml")
+    for tasks in (
+        f"tasks:\n  a: {RUN} IMG\n", f"tasks: # of a\n\n  # b\n  'a:b':\n    - {RUN} IMG\n",
+        f"tasks: {{a: '{RUN} IMG'}}\n", f"tasks:\r\n  a: {RUN} IMG\r\n",
+    ):  # fmt: skip
+        assert one(tmp_path, f"version: 3\n{tasks}", "tasks/docker.yml").gpu.requested
+    other = f"version: 3\ntasks:\n  a:\n    shell: {RUN} IMG\n"
+    assert [place.span.line for place in run(tmp_path, {"tasks/docker.yml": other}).not_read] == [4]
+    assert not launches(tmp_path, f"version: 3\ntasks:\n- shell: {RUN} IMG\n  cmd: x\n", "tasks/docker.yml")
+    assert not launches(tmp_path, f"version: 3\ntasks:\n  - shell: {RUN} IMG\n  cmd: x\n", "tasks/docker.yml")
     assert not launches(tmp_path, f"- hosts: all\n  tasks:\n    - shell: {RUN} IMG\n", "tasks/docker.yml")
 
 
