@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 Arguments = Callable[[Sequence["Node"]], list[Word]]
 """How the words of a command are read."""
 
-RUNNERS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "ssh", "su", "sudo", "tee", "srun", "pdsh", "at", "batch"})
+RUNNERS = frozenset({
+    "bash", "sh", "zsh", "dash", "ksh", "ssh", "su", "sudo", "newgrp", "sg", "tee", "srun", "pdsh", "at", "batch",
+})  # fmt: skip
 """Commands that run the here-document they are given, or write it where it is run."""
 
 TAKERS = frozenset({"crontab", "xargs", "parallel", "python", "python3", "perl", "docker", "podman"})
