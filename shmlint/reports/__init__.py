@@ -37,10 +37,22 @@ def judged(launch: Launch, run: Run) -> bool:
     return launch.undecided is None and run.effective(launch).decided_by != "unknown"
 
 
-def one(launch: Launch) -> tuple[str, str | None, str, int]:
-    """What readings of one launch have in common. A command in a function starts another at each call."""
-    called = launch.image.text if launch.kind == "docker-run" and launch.image is not None else launch.name
-    return launch.kind, called, launch.span.path, launch.span.start
+def one(launch: Launch) -> tuple[object, ...]:
+    """What readings of one launch have in common.
+
+    A command in a function starts another container for each call that gives it other words.
+    """
+    at = (launch.kind, launch.name, launch.span.path, launch.span.start)
+    return (*at, *_said(launch)) if launch.kind == "docker-run" else at
+
+
+def _said(launch: Launch) -> tuple[object, ...]:
+    """What a command says of its container."""
+    values = (launch.image, launch.entrypoint, launch.command, *launch.environment.values())
+    texts = (value.text if value is not None else None for value in values)
+    effective = launch.effective_shm()
+    gets = (effective.decided_by, effective.bytes, launch.gpu.requested, launch.gpu.number, launch.engine)
+    return (*texts, *launch.environment, *gets, launch.other_options)
 
 
 def dumps(body: object) -> str:

@@ -6,7 +6,7 @@ import csv
 import re
 from pathlib import Path
 
-from shmlint.reports import inventory, json, trail
+from shmlint.reports import inventory, json, summary, trail
 from shmlint.reports.terminal import columns
 from shmlint.reports.text import Style, render
 from tests.formats.kubernetes.manifests import container, under
@@ -81,6 +81,23 @@ def test_the_counts_add_up(tmp_path: Path) -> None:
     assert min(numbers) > 0
     line = " ".join(inventory.summary(started))
     assert [int(number) for number in re.findall(r"\d+", line)] == numbers
+
+
+@table(
+    ("text", "counts"),
+    [
+        ('f() { docker run --gpus all "$@"; }\nf --shm-size=64g IMG\nf --ipc=host IMG\nf IMG\n', (3, 1, 2)),
+        ('f() { docker run --name "$1" --gpus all IMG $2; }\nf a x\nf b x\nf b y\n', (3, 3, 0)),
+        ('f() { docker run --gpus "$1" IMG; }\nf 1\nf 8\n', (2, 1, 0)),
+        ("f() { docker run --gpus all IMG; }\nf\nf\n", (1, 1, 0)),
+    ],
+)
+def test_each_start_of_a_command_counts(tmp_path: Path, text: str, counts: tuple[int, ...]) -> None:
+    """There are as many rows as the summary counts."""
+    started = run(tmp_path, {"run.sh": text.replace("IMG", "vllm/vllm-openai -tp 8")})
+    totals = inventory.totals(started, started.launches)
+    assert (totals.launches, totals.lacking, totals.sized + totals.unknown) == counts
+    assert len(inventory.rows(started)) == totals.launches == summary(started, started.findings)["launches"]
 
 
 ENV = "IMG=registry.example/secret/tool\nNAME=s3cr3t\nSHM=77m\nOPTIONS=size=77m\nSMALL=77\n"
