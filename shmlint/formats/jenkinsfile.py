@@ -21,7 +21,7 @@ from shmlint.formats.shell.gpus import never_written_with
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same
-from shmlint.formats.shell.run import with_texts
+from shmlint.formats.shell.run import with_reasons, with_texts
 from shmlint.formats.steps import as_step, running, starts_containers, unread
 from shmlint.model.launch import Bind, Build, Launch
 from shmlint.model.reading import NotRead, Reading
@@ -103,7 +103,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     return reading._replace(
         launches=tuple(with_texts(launch, pipeline.places.as_written) for launch in launches),
         builds=(*reading.builds, *_builds(pipeline)),
-        not_read=(*reading.not_read, *_windows(pipeline)),
+        not_read=(*with_reasons(reading.not_read, pipeline.places.as_written), *_windows(pipeline)),
     )
 
 

@@ -15,7 +15,7 @@ from shmlint.formats.comments import HASH, above_command, line_suppressions, out
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same
-from shmlint.formats.shell.run import with_texts
+from shmlint.formats.shell.run import with_reasons, with_texts
 from shmlint.model.launch import Launch
 from shmlint.model.reading import Reading
 from shmlint.model.settings import Settings
@@ -51,7 +51,10 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     """Raises Unreadable where the file is not YAML."""
     places = Places()
     reading = read_source(source, _parts(source, workspace, places), workspace)
-    return reading._replace(launches=tuple(with_texts(launch, places.as_written) for launch in reading.launches))
+    return reading._replace(
+        launches=tuple(with_texts(launch, places.as_written) for launch in reading.launches),
+        not_read=with_reasons(reading.not_read, places.as_written),
+    )
 
 
 def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:

@@ -233,6 +233,29 @@ def test_a_launch_that_is_written_for_something_else_is_reported(kind: str, path
 
 
 @table(
+    ("kind", "path", "text", "shown"),
+    [
+        ("makefile", "Makefile", "E := $(shell which podman || echo docker)\na:\n\t$(E) run --gpus all IMG\n",
+         "$(shell which podman || echo docker)"),
+        ("makefile", "Makefile", "a:\n\t$(or $(X),docker) run --gpus all IMG\n", "$(or $(X),docker)"),
+        ("makefile", "justfile", "a:\n  {{ env('E', 'docker') }} run --gpus all IMG\n", "{{ env('E', 'docker') }}"),
+        ("ci", ".github/workflows/x.yml",
+         "jobs:\n  b:\n    steps:\n      - run: |\n          docker ps; ${{ inputs.tool }} run --gpus all IMG\n",
+         "${{ inputs.tool }}"),
+        ("taskfile", "Taskfile.yml", "vars: {E: {sh: which docker}}\ntasks: {a: '{{.E}} run --gpus all IMG'}\n",
+         "{{.E}}"),
+        ("jenkinsfile", "Jenkinsfile",
+         'node { stage("a") { sh "docker ps; ${params.A_TOOL_OF_A_RATHER_LONG_NAME_HERE} run --gpus all IMG" } }\n',
+         "${params.A_TOOL_OF_A_RATHER_LONG_NAME_HERE}"),
+        ("systemd", "x.service", "# docker\n[Service]\nExecStart=/opt/%i run --gpus all IMG\n", "/opt/%i"),
+    ],
+)  # fmt: skip
+def test_a_reason_shows_an_expression_as_it_is_written(kind: str, path: str, text: str, shown: str) -> None:
+    run = read(kind, path, text)
+    assert [place.because for place in run.not_read] == [f"`{shown}` is not an engine that is known"]
+
+
+@table(
     "text",
     [
         "echo 'Start it: docker run --rm IMG'\n", "echo 'docker run --rm IMG' >&2\n",

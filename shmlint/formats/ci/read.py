@@ -24,7 +24,7 @@ from shmlint.formats.ci.variables import around, names_for_options, unsure_names
 from shmlint.formats.expressions import of_environment, shell_text, with_expressions, written_in
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_part
-from shmlint.formats.shell.run import read_launch
+from shmlint.formats.shell.run import read_launch, with_reasons
 from shmlint.formats.shell.sourced import with_sourced
 from shmlint.model.launch import Launch, ReadOnly
 from shmlint.model.reading import NotRead, Reading, joined
@@ -67,7 +67,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
     written = written_in(source)
     expressed = (with_expressions(launch, written) for launch in reading.launches)
     launches = sorted(expressed, key=lambda launch: launch.span.start)
-    not_read = sorted(reading.not_read, key=lambda place: place.span.start)
+    not_read = sorted(with_reasons(reading.not_read, written), key=lambda place: place.span.start)
     return reading._replace(launches=tuple(launches), not_read=tuple(not_read))
 
 

@@ -14,7 +14,7 @@ from shmlint.formats.makefile.make import followed_definitions, followed_variabl
 from shmlint.formats.makefile.written import Expressions, is_justfile
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_source
-from shmlint.formats.shell.run import with_texts
+from shmlint.formats.shell.run import with_reasons, with_texts
 from shmlint.model.launch import ENGINE_VARIABLES
 from shmlint.model.reading import NotRead, Reading
 from shmlint.model.settings import Settings
@@ -31,9 +31,11 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 def _read(source: Source, workspace: Workspace) -> Reading:
     reading = read_source(source, parts(source, workspace), workspace)
     just = is_justfile(source.path)
-    if reading.launches:
-        written = Expressions(source, just=just).as_written
-        reading = reading._replace(launches=tuple(with_texts(launch, written) for launch in reading.launches))
+    written = Expressions(source, just=just).as_written
+    reading = reading._replace(
+        launches=tuple(with_texts(launch, written) for launch in reading.launches),
+        not_read=with_reasons(reading.not_read, written),
+    )
     if just:
         return reading._replace(not_read=(*reading.not_read, *_held_by_just(source)))
     stray = _stray(source, reading, workspace)

@@ -16,7 +16,7 @@ from shmlint.formats.shell.build import builds
 from shmlint.formats.shell.callers import given_by_callers
 from shmlint.formats.shell.gpus import for_shell
 from shmlint.formats.shell.part import Part
-from shmlint.formats.shell.run import read_launch, tied, within
+from shmlint.formats.shell.run import read_launch, tied, with_reasons, within
 from shmlint.formats.shell.sourced import with_sourced
 from shmlint.formats.template import unnamed
 from shmlint.model.launch import BINARIES, ENGINES, Launch
@@ -54,7 +54,10 @@ def _read_script(source: Source, workspace: Workspace) -> Reading:
 
         reading = joined((reading, *(services(part.text, workspace) for part in script)))
         reading = reading._replace(launches=tuple(sorted(reading.launches, key=lambda launch: launch.span.start)))
-    return reading._replace(launches=tuple(with_expressions(launch, written) for launch in reading.launches))
+    return reading._replace(
+        launches=tuple(with_expressions(launch, written) for launch in reading.launches),
+        not_read=with_reasons(reading.not_read, written),
+    )
 
 
 def read_parts(paths: Sequence[str], workspace: Workspace, parts_of: Parts) -> Reading:
@@ -158,11 +161,11 @@ def _not_read(text: ShellText, found: Sequence[_Found]) -> Iterator[NotRead]:
             because = "services of a swarm are not read: they have no `--shm-size`, `--mount` sets their /dev/shm"
             yield NotRead(command.span, because, "unsupported")
         elif at is None and command.words[0].text not in TALKERS and starts_in_some_cases(command.words):
-            because = f"`{command.words[0].text[:40]}` is one container start or another, or something else"
+            because = f"`{_beginning(command.words[0])}` is one container start or another, or something else"
             yield NotRead(command.span, because, "dynamic")
         elif at is None and (other := _other_engine(command)) and not _is_run_inside(command, started):
             known = other in BINARIES
-            before = f"`{command.words[0].text[:40]}` is not known to run the words after it"
+            before = f"`{_beginning(command.words[0])}` is not known to run the words after it"
             because = before if known else f"`{other}` is not an engine that is known"
             yield NotRead(command.span, because, "dynamic" if known else "unsupported")
         elif command.words[0].text in _ADDING and _lacks_image(command, launch):
@@ -178,6 +181,12 @@ _NEVER = {
     "condition": "it never runs: the condition before it is always false",
     "exit": "it never runs: the shell ends before it",
 }
+
+
+def _beginning(word: Word) -> str:
+    """A word as it is shown; the variable that stands for an expression is whole, which can then take its place."""
+    variable = re.match(r"\$\{\w+\}", word.text)
+    return word.text[: max(40, variable.end() if variable is not None else 0)]
 
 
 def _is_run_inside(command: Command, started: Sequence[Launch]) -> bool:

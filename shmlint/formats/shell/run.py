@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from shmlint.docker.run_values import (
 from shmlint.formats.shell.gpus import read_gpu
 from shmlint.formats.shell.rewrite import RunRewriter
 from shmlint.model.launch import BINARIES, GpuRequest, Kind, Launch, Misplaced, Rewriter, Unknown, Value, Words
+from shmlint.model.reading import NotRead
 from shmlint.model.source import Span
 from shmlint.syntax.word import Cause, Word
 
@@ -290,6 +291,11 @@ def with_texts(launch: Launch, written: Callable[[str], str]) -> Launch:
         undecided=named(launch.undecided),
         gpu=gpu._replace(unknown=named(gpu.unknown), evidence=told),
     )
+
+
+def with_reasons(places: Iterable[NotRead], written: Callable[[str], str]) -> tuple[NotRead, ...]:
+    """Places that are not read, with reasons that say what the file says, as ``with_texts`` does."""
+    return tuple(place._replace(because=written(place.because)) for place in places)
 
 
 def launches(found: Sequence[Command]) -> list[Launch]:

@@ -12,7 +12,7 @@ from shmlint.formats.comments import HASH, above_command, line_suppressions
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import reads_environment, same_others
-from shmlint.formats.shell.run import with_texts
+from shmlint.formats.shell.run import with_reasons, with_texts
 from shmlint.formats.systemd.quadlet import DECIDING, containers
 from shmlint.model.launch import Launch, Unknown
 from shmlint.model.reading import NotRead, Reading
@@ -44,7 +44,7 @@ def _read(source: Source, workspace: Workspace) -> Reading:
         launches += (with_texts(launch, places.as_written) for launch in found)
     return reading._replace(
         launches=tuple(launches),
-        not_read=(*reading.not_read, *_broken(source)),
+        not_read=(*with_reasons(reading.not_read, places.as_written), *_broken(source)),
     )
 
 
