@@ -250,6 +250,12 @@ _KINDS = (
         words=_TEMPLATE,
     ),
     _Kind(
+        "template",
+        maybe=_path(r"[^/.]+\.(?:in|j2|jinja2?|tmpl|tftpl|tpl|template|erb|mustache)"),
+        tells=lambda content: is_shell(content) and re.search(_RUNS_CONTAINER, content) is not None,
+        words=_TEMPLATE,
+    ),
+    _Kind(
         "markdown",
         named=_path(rf"[^/]*\.(?:{PAGE_ENDINGS})"),
         words=(*_DOCKER, b"services:", b"gpus:", b"--gpus", b"capabilities:", b"apiVersion:", b'"runArgs"',
@@ -267,7 +273,7 @@ _KINDS = (
     ),
     _Kind(
         "makefile",
-        named=_path(r"(?:[^/]*\.)?(?:GNU)?makefile(?:\.\w+)?", r"[^/]*\.mk", r"\.?justfile", r"[^/]*\.just"),
+        named=_path(r"(?:[^/]*\.)?(?:GNU)?makefile(?:\.\w+)?", r"[^/]*\.ma?k", r"\.?justfile", r"[^/]*\.just"),
         words=_DOCKER,
     ),
     _Kind(
@@ -280,8 +286,10 @@ _KINDS = (
         "unread",
         named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd|adoc|asciidoc|org|ipynb)"),
         maybe=_path(
-            r"(?:readme|install|usage)(?:\.txt)?",
-            r"package\.json|pyproject\.toml|pixi\.toml|tox\.ini|procfile|earthfile|vagrantfile|(?:[^/]*\.)?cron(?:tab)?",
+            r"(?:readme|install|usage)(?:\.txt)?|[^/]*\.tex",
+            r"(?:package|project|composer)\.json|deno\.jsonc?|pyproject\.toml|pixi\.toml|\.?mise(?:\.\w+)?\.toml|tox\.ini",
+            r"procfile|earthfile|vagrantfile|(?:[^/]*\.)?cron(?:tab)?|cron\.d/[^/]*",
+            r"cmakelists\.txt|[^/]*\.cmake|[^/]*\.desktop",
             r"supervisord?[^/]*\.conf",
             r"\.vscode/tasks\.json",
         ),
@@ -292,6 +300,12 @@ _KINDS = (
         "unread",
         maybe=_path(r"[^/]*\.(?:nf|smk|cwl)|nextflow[^/]*\.config|snakefile"),
         tells=may_request_gpu_of_tool,
+        words=_UNREAD,
+    ),
+    _Kind(
+        "unread",
+        maybe=_path(r"rakefile|[^/]*\.rake"),
+        tells=may_request_gpu,
         words=_UNREAD,
     ),
     _Kind(

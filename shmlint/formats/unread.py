@@ -51,7 +51,8 @@ _SUBCOMMAND = rf"{_QUOTE}(?:container{_QUOTE}[ \t]*,[ \t]*{_QUOTE})?(?:run|creat
 _IN_PROGRAM = (
     rf"(?P<start>{_QUOTE}(?:[\w/]*/)?{ENGINE}{_QUOTE})[\s,\[\]()&.!:\w]{{1,60}}?{_SUBCOMMAND}",
     rf"(?P<start>[\[(]\s*[\w.]*(?:docker|podman|engine|container)[\w.]*(?:\(\))?)\s*,\s*{_SUBCOMMAND}",
-    rf"[=(\[,:][ \t]*[rfbu]{{0,2}}{_QUOTE}{{1,3}}\s*(?:[^\"'`\n]{{0,120}}?(?:&&|;)[ \t]*)?(?:sudo[ \t]+)?"
+    rf"(?:[=(\[,:]|\b(?:sh|system|exec|spawn)[ \t])[ \t]*[rfbu]{{0,2}}{_QUOTE}{{1,3}}\s*"
+    rf"(?:[^\"'`\n]{{0,120}}?(?:&&|;)[ \t]*)?(?:sudo[ \t]+)?"
     rf"(?P<start>{ENGINE}){_RUN}",
     r"(?P<start>\b(?:containers\.(?:run|create)|ContainerCreate|createContainer|create_container|docker\.run)\()",
 )
@@ -80,8 +81,11 @@ _TERRAFORM = _Language("Terraform and Nomad are", _BLOCKS, lines=(_IN_YAML,))
 _LANGUAGES = {
     "ps1": _SCRIPTS, "psm1": _SCRIPTS, "bat": _BATCH, "cmd": _BATCH, "adoc": _ASCIIDOC, "asciidoc": _ASCIIDOC,
     "ipynb": _Language("the commands of notebooks are", (_IN_DOCUMENT,), False),
-    "org": _Language("Org is", (_IN_DOCUMENT,), False), "txt": _TEXT, "readme": _TEXT, "install": _TEXT, "usage": _TEXT,
-    **dict.fromkeys(("json", "toml", "ini", "conf", "crontab", "cron", "procfile", "earthfile"), _SETTINGS),
+    "org": _Language("Org is", (_IN_DOCUMENT,), False),
+    "tex": _Language("LaTeX is", (_IN_DOCUMENT,), False),
+    "txt": _TEXT, "readme": _TEXT, "install": _TEXT, "usage": _TEXT,
+    **dict.fromkeys(("json", "jsonc", "toml", "ini", "conf", "desktop", "cmake"), _SETTINGS),
+    **dict.fromkeys(("crontab", "cron", "procfile", "earthfile"), _SETTINGS),
     "vagrantfile": _Language("Vagrantfiles are", (_IN_DOCUMENT,), False),
     **dict.fromkeys(("nf", "config", "smk", "snakefile", "cwl"), _WORKFLOW),
     **dict.fromkeys(("sub", "submit", "condor", "jdl"), _CONDOR),
@@ -129,7 +133,7 @@ def _starts(source: Source, language: _Language | None = None) -> Iterator[NotRe
             *(match for pattern in language.patterns for match in re.finditer(pattern, source.text)),
             *_in_lines(language.lines, source.text),
         )
-        if language.with_gpu or _OTHER.search(match[0]) is None
+        if language.with_gpu or _OTHER.search(match.string, match.start("start"), match.end()) is None
     )
     if language.with_gpu:
         found = list(_with_gpu(source.text, found))
@@ -149,9 +153,12 @@ def _in_lines(patterns: Sequence[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def _language(path: str) -> _Language:
-    ending = path.rpartition("/")[2].rpartition(".")[2]
+    directory, _, name = path.rpartition("/")
+    ending = name.rpartition(".")[2]
+    if name == "cmakelists.txt" or directory.endswith("cron.d"):
+        return _SETTINGS
     if ending in ("yml", "yaml"):
-        return _VALUES if "values" in path.rpartition("/")[2] else _PLAYBOOKS
+        return _VALUES if "values" in name else _PLAYBOOKS
     return _LANGUAGES.get(ending, _PROGRAMS)
 
 

@@ -60,6 +60,8 @@ STATEMENTS = SERVICE + "{% if shm %}\n    shm_size: 8g\n{% endif %}\n"
         ("compose.yaml", STATEMENTS.replace("{%", "# {%"), 6),
         ("compose.yaml", SERVICE + "    shm_size: {{ shm_size }}\n", 6),
         ("run.sh", "{% if gpu %}\nOPTIONS='--gpus all'\n{% endif %}\n" + RUN.format("$OPTIONS"), 1),
+        ("user_data.tpl", "#!/bin/bash\n" + RUN.format(""), 1),
+        ("cloud/start.tftpl", "#!/bin/sh\n" + RUN.format("${options}"), 1),
         (".devcontainer/devcontainer.json",
          '{\n{% if gpu %}\n"runArgs": ["--gpus", "all"],\n{% endif %}\n"image": "a"}', 2),
     ],
@@ -78,6 +80,11 @@ def test_an_example_is_told_and_read_where_it_is_named(tmp_path: Path, path: str
     assert (list(started.launches), told) == ([], [(path, "it is an example", True)])
     named = project.run(tmp_path, {path: text}, paths=(path,))
     assert [finding.rule for finding in named.findings] == ["SHM101"]
+
+
+def test_other_templates_without_an_ending_of_their_own_are_not_told(tmp_path: Path) -> None:
+    files = {"page.tpl": RUN.format(""), "start.tpl": "#!/bin/sh\ndocker ps\n", "x.py.tpl": "#!/bin/sh\n" + RUN}
+    assert project.run(tmp_path, files).not_read == ()
 
 
 def test_a_template_in_a_text_of_a_compose_file_is_for_others(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.table import table
 
 
 @pytest.mark.parametrize(
-    "name", ["Makefile", "makefile", "GNUmakefile", "x.mk", "sub/docker.mk", "x.makefile", "Makefile.gpu"]
+    "name", ["Makefile", "makefile", "GNUmakefile", "x.mk", "sub/docker.mk", "docker.mak", "x.makefile", "Makefile.gpu"]
 )
 def test_makefiles_are_found(tmp_path: Path, name: str) -> None:
     assert one(tmp_path, "a:\n\tdocker run --gpus all IMG\n", name).gpu.requested
