@@ -28,7 +28,7 @@ from shmlint.syntax.shell_variables import ANY
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether what recipes do besides starting containers has stayed the same."""
     old, new = before.source(path), after.source(path)
-    alike = _just_alike(old, new) if is_justfile(path) else _make_alike(old, new, before)
+    alike = _just_alike(old, new, before) if is_justfile(path) else _make_alike(old, new, before)
     return alike and same(list(parts(old, before)), list(parts(new, after)), sizes_only=sizes_only)
 
 
@@ -141,11 +141,11 @@ class _Makefile:
             self.recipes.append(recipe)
 
 
-def _just_alike(old: Source, new: Source) -> bool:
+def _just_alike(old: Source, new: Source, workspace: Workspace) -> bool:
     """Whether the variables that are others now are used only as they are, or where others are made of them."""
     before, after = (dict(_just_values(one)) for one in (old, new))
     changed = _changed(before, after)
-    if changed and re.search(JUST_EXPORTS_ALL, old.text):
+    if changed and (re.search(JUST_EXPORTS_ALL, old.text) or is_read_by_another(old, workspace, r"import\??")):
         return False
     made = [(name, line, joined) for name, line, joined in just_variables(old) if joined is not None]
     parts = {name: {old.text[one.start : one.end] for one in joined} for name, _, joined in made}

@@ -86,3 +86,14 @@ def test_a_change_of_a_variable_that_others_are_made_of(tmp_path: Path) -> None:
     assert fixed(tmp_path, {"justfile": before + "c:\n  {{ if f == 'x' { 'ls' } else { 'df' } }}\n"}) == {}
     assert fixed(tmp_path, {"justfile": before + "g := trim(f)\nc:\n  ls {{g}}\n"}) == {}
     assert fixed(tmp_path, {"justfile": before + "c x=f:\n  ls\n"}) == {}
+
+
+@pytest.mark.parametrize("imports", ["import 'common.just'\n", "import? \"common.just\"\n"])
+def test_a_variable_that_an_importing_justfile_has_stays(tmp_path: Path, imports: str) -> None:
+    """The size is written into the command instead."""
+    common = f"s := '64m'\na:\n  docker run --gpus all --shm-size={{{{s}}}} {TRAIN}\n"
+    other = "b:\n  ./tool {{s}}\n"
+    in_command = common.replace("{{s}}", "8g")
+    assert fixed(tmp_path, {"common.just": common, "justfile": imports + other}) == {"common.just": in_command}
+    in_variable = common.replace("64m", "8g")
+    assert fixed(tmp_path, {"common.just": common, "justfile": other}) == {"common.just": in_variable}
