@@ -7,7 +7,6 @@ import os
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ from shmlint.workloads.running.builds import WORKFLOWS, builds_in, directories, 
 from shmlint.workloads.running.visible import gpu_count
 
 if TYPE_CHECKING:
+    from shmlint.files.workspace import Workspace
     from shmlint.syntax.markdown import Heading
 
 _MOST_LOOKED_AT = 20
@@ -400,7 +400,7 @@ def headings(path: str, start: int, repository: Repository) -> Iterator[Evidence
     page = repository.peek(path) if kinds.is_page(path) else None
     if page is None:
         return
-    known = _nested(page, _headings(page, repository))
+    known = _outline(page, repository).sections
     at = bisect_left(known, start, key=lambda one: one.span.start) - 1
     while at >= 0:
         span, at = known[at].span, known[at].around
@@ -413,15 +413,13 @@ def shows_training(path: str, start: int, repository: Repository) -> bool:
     Before it starts a container a page may tell how its model was trained.
     """
     page = repository.peek(path) if kinds.is_page(path) else None
-    first, last = _on_training(page, _headings(page, repository)) if page is not None else (None, None)
+    first, last = _outline(page, repository).training if page is not None else (None, None)
     return first is not None or (last is not None and last > start)
 
 
-@lru_cache(64)  # the launches of a page ask one after the other
-def _on_training(page: Source, headings: tuple[Heading, ...]) -> tuple[int | None, int | None]:
+def _on_training(page: Source, known: Sequence[_Section]) -> tuple[int | None, int | None]:
     """Where a page has its first heading about training with code or a link under it, and its last one of any kind."""
     first = last = None
-    known = _nested(page, headings)
     for at, one in enumerate(known):
         if _is_about_training(page.text[one.span.start : one.span.end].lower()):
             last = one.span.start
@@ -440,24 +438,40 @@ class _Section(NamedTuple):
     """The number of the section in which it is; below 0 for none."""
 
 
-@lru_cache(64)
-def _nested(page: Source, headings: tuple[Heading, ...]) -> tuple[_Section, ...]:
+class _Outline(NamedTuple):
+    page: Source
+    sections: tuple[_Section, ...]
+    """Those of its headings, but not of texts that are marked as one."""
+    training: tuple[int | None, int | None]
+    """Where its first heading about training is, and its last one: see ``_on_training``."""
+
+
+_OUTLINE: Key[_Outline] = Key("sections of a page")
+
+
+def _outline(page: Source, repository: Repository) -> _Outline:
+    """The sections of a page; found once, because each launch of it asks."""
+    from shmlint.syntax import markdown
+
+    def made(files: Workspace) -> _Outline:
+        return _outlined(page, markdown.headings_of(page, files))
+
+    if repository.workspace is None:
+        return _outlined(page, markdown.headings(page))
+    known = repository.workspace.once(_OUTLINE, page.path, made)
+    return known if known.page is page else made(repository.workspace)
+
+
+def _outlined(page: Source, headings: Sequence[Heading]) -> _Outline:
     found: list[_Section] = []
     for one in headings:
+        if one.end - one.start >= _LONGEST_HEADING:
+            continue
         around = len(found) - 1
         while around >= 0 and found[around].depth >= one.level:
             around = found[around].around
         found.append(_Section(Span(page, one.start, one.end), one.level, around))
-    return tuple(found)
-
-
-def _headings(page: Source, repository: Repository) -> tuple[Heading, ...]:
-    """The headings of a page, but not texts that are marked as one."""
-    from shmlint.syntax import markdown
-
-    known = repository.workspace
-    found = markdown.headings_of(page, known) if known is not None else markdown.headings(page)
-    return tuple(one for one in found if one.end - one.start < _LONGEST_HEADING)
+    return _Outline(page, tuple(found), _on_training(page, found))
 
 
 _LONGEST_HEADING = 200

@@ -785,10 +785,10 @@ PROJECTS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     ),
     "a size that is refused with and without the GPU": (
         {
-            "compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 12Gi\n",
+            "compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 8Gi\n",
             "compose.gpu.yaml": "services:\n  a:\n    gpus: all\n",
         },
-        {"compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 12gb\n"},
+        {"compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 8gb\n"},
     ),
     "empty bodies in an overlay": (
         {
@@ -989,7 +989,7 @@ def without_size(config: dict[str, Any]) -> object:
 # Compose refuses these as they are before the fix.
 REFUSED_BEFORE = {
     'shm_size: ""', "shm_size: 8Gi", "shm_size: '8  gb'", "shm_size: ~", "shm_size: null  # none", "shm_size: ",
-    "shm_size:   # how much?", "shm_size: |\n      64m",
+    "shm_size:   # how much?", "shm_size: |\n      64m", "a size that is refused with and without the GPU",
 }  # fmt: skip
 
 
