@@ -1,4 +1,4 @@
-"""What the sentences around the code of a document say of shared memory."""
+"""What the sentences around the code of a document say of shared memory that the code lacks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from shmlint.syntax.markdown import Block
 _REMEDY = re.compile(
     r"--ipc[= ]host\b|\bipc: *host\b|--shm-size(?:[= ]\d[\w.]*)?|\bshm_size\b(?:: *\d[\w.]*)?|(?i:\bbus error\b)"
 )
+_FAILS = re.compile(
+    r"(?i)\b(?:without|fails?|failed|failing|crash\w*|hangs?|dies?|lacks?|lacking|misses|missing|happens?|ends? with"
+    r"|(?:bus )?errors?|too (?:small|little|low)|runs? out|do not run|don't run|does not work|doesn't work|instead)\b"
+)
+"""What tells that a command is one that fails. Advice alone, "increase the shared memory for training", does not."""
 _HEADING = re.compile(r" {0,3}#{1,6}\s|([=~^#*+-])\1{3,}\s*$")
 _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d+[.)])[ \t]|[ \t>]*\|")
 """The start of an item of a list, or of a row of a table."""
@@ -40,7 +45,9 @@ def with_remedies(launches: Iterable[Launch], source: Source, blocks: Sequence[B
         first, last = source.position(start).line - 1, source.position(end).line - 1
         around = _item(lines, first, last) if inline else _beside(lines, first, last)
         text = "\n".join((*around, *_comments_above(source, launch.span.line, first + 1)))
-        yield launch._replace(remedies=tuple(dict.fromkeys(found[0] for found in _REMEDY.finditer(text))))
+        fails = launch.shm is not None or _FAILS.search(text) is not None
+        named = (found[0] for found in _REMEDY.finditer(text)) if fails else ()
+        yield launch._replace(remedies=tuple(dict.fromkeys(named)))
 
 
 def _without_code(source: Source, code: Sequence[tuple[int, int, bool]]) -> str:

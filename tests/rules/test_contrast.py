@@ -33,7 +33,7 @@ def page(*commands: str) -> str:
         ("README.md", f"| Command | Result |\n|---|---|\n| `{PLAIN}` | Bus error |\n"),
         ("README.md", f"# Fails without `--shm-size`\n\n```bash\n{PLAIN}\n```\n"),
         ("README.md", f"The following crashes:\n\n    {PLAIN}\n\nGive it `--shm-size=8g`, or more.\n"),
-        ("README.md", f"Crashes:\n\n1. So:\n   ```\n   {PLAIN}\n   ```\n   It needs `--shm-size 8g`.\n"),
+        ("README.md", f"Crashes:\n\n1. So:\n   ```\n   {PLAIN}\n   ```\n   It crashes without `--shm-size 8g`.\n"),
         ("guide.rst", f"This crashes:\n\n.. code-block:: bash\n\n   {PLAIN}\n\nAdd ``--ipc=host`` to it.\n"),
         ("guide.rst", f"Run ``{PLAIN}``, which\nends with a bus error.\n"),
         ("README.md", f"```bash\n# ends with a bus error\n{PLAIN}\n```\n"),
@@ -66,6 +66,8 @@ def test_a_command_that_may_be_meant_so_is_left_to_people(tmp_path: Path, name: 
         ("README.md", f"| `{PLAIN}` | works |\n| `docker run --gpus all x` | Bus error |\n"),
         ("README.md", f"{page(PLAIN)}\n# Bus error\n\nSee below.\n"),
         ("README.md", f"Run this.\n\n```bash\n{PLAIN}\n```\n\n```bash\nls\n```\n\nIt may need `--ipc=host`.\n"),
+        ("README.md", f"{page(PLAIN)}\nFor training it is necessary to increase the shared memory (`--ipc=host`).\n"),
+        ("README.md", f"With more data, use `--shm-size=16g`:\n\n```\n{PLAIN}\n```\n"),
         ("README.md", f"The option `--shm-size=64m` sets its size:\n\n```\n{SMALL}\n```\n"),
     ],
 )
