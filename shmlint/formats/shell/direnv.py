@@ -10,13 +10,13 @@ from functools import partial
 from shmlint.files.cache import Key
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
+from shmlint.formats.compose.files import read_env_file
 from shmlint.model.source import Source
 
 _LEVELS = 8
 _MOST_FILES = 8
 _LOADS = re.compile(r"(?m)^[ \t]*(source_up|(?:dotenv|source_env)(?:_if_exists)?)(?:[ \t]+[\"']?([^\s\"'#;&|]+))?")
 """What makes direnv read another file: https://direnv.net/man/direnv-stdlib.1.html"""
-_DOTENV = re.compile(r"(?m)^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=[\"']?([^\n\"'#]*)")
 
 _Values = Mapping[str, frozenset[str]]
 _GIVEN: Key[_Values] = Key("variables that direnv gives in a directory")
@@ -34,10 +34,13 @@ def _given(directory: str, workspace: Workspace) -> _Values:
         source = workspace.peek(path) if len(pending) <= _MOST_FILES else None
         if source is None:
             continue
-        plain = os.path.basename(path) != ".envrc"
-        for name, text in _DOTENV.findall(source.text) if plain else _exported(source):
+        if os.path.basename(path) == ".envrc":
+            given = [*_exported(source)]
+            pending += _loaded(source, workspace)
+        else:
+            given = [(name, text or "") for name, text in read_env_file(path, workspace, {}).items()]
+        for name, text in given:
             found[name] = found.get(name, frozenset()) | {text.strip()}
-        pending += () if plain else _loaded(source, workspace)
     return found
 
 
