@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 
+from shmlint.files.read import normal
+
+_MOST_LEVELS = 20
+
 OUTSIDE = "outside the repository and is not followed (setting `follow-outside`)"
 
 
@@ -51,6 +55,25 @@ class Boundary:
         may be followed and absolute ones may not.
         """
         return self.follow_outside or self.within(path, self.root(of))
+
+    def upwards(self, path: str) -> list[str]:
+        """The directory of a file and those above it, up to the top of its repository; empty for the current one.
+
+        Outside of any repository the directory that relative paths count from is the top, and what lies elsewhere
+        has nothing above it: the directories there belong to others.
+        """
+        found = [os.path.dirname(normal(path))]
+        root = self.root(path)
+        while len(found) < _MOST_LEVELS and not self._is_top(found[-1], root):
+            above = normal(os.path.join(found[-1], ".."))
+            found.append("" if above == "." else above)
+        return found
+
+    def _is_top(self, directory: str, root: str | None) -> bool:
+        if root is None:
+            return directory == "" or os.path.isabs(directory) or directory.split("/")[0] == ".."
+        real = self._real_directory(os.path.join(self.top, directory) or ".")
+        return not real.startswith(os.path.join(root, ""))
 
     def within(self, path: str, root: str | None) -> bool:
         """The same for the files of a work tree; None for those outside of any."""

@@ -30,7 +30,7 @@ def ask_git(real: str, top: str) -> bytes | None:
     or ignores the whole directory, which somebody named all the same.
     """
     program = _git_program()
-    if program is None:
+    if program is None or not _is_repository(os.path.join(top, ".git")):
         return None
     import subprocess
 
@@ -56,6 +56,11 @@ def ask_git(real: str, top: str) -> bytes | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return listing.stdout if listing.returncode == 0 else None
+
+
+def _is_repository(path: str) -> bool:
+    """Whether git may take a ``.git`` for one: it is a file that names one, or has a HEAD, which may be a link."""
+    return os.path.isfile(path) or os.path.lexists(os.path.join(path, "HEAD"))
 
 
 def _git_program() -> str | None:

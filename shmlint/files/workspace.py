@@ -102,6 +102,10 @@ class Workspace:
         """The git work tree a file lies in; None outside of any."""
         return self._boundary.root(path)
 
+    def upwards(self, path: str) -> list[str]:
+        """The directory of a file and those above it, up to the top of its repository; empty for the current one."""
+        return self._boundary.upwards(path)
+
     def inside(self, path: str, of: str) -> bool:
         """Whether the file ``of`` may refer to ``path``."""
         return self._boundary.inside(path, of)

@@ -27,8 +27,6 @@ _MOST_FOLDERS = 5_000
 """Directories of a repository that are looked through for one of a name."""
 _MOST_INNER = 60
 """Names in a directory among which its directories are looked for."""
-_MOST_LEVELS = 19
-"""Directories above that of a launch."""
 
 
 class Texts:
@@ -255,25 +253,16 @@ class Repository:
         return found
 
     def above(self, directory: str | None = None) -> tuple[str, ...]:
-        """A directory, or that of the launch, and those above it, up to the top of the repository."""
+        """A directory, or that of the launch, and those above it, up to the top of the repository.
+
+        Outside of a work tree the directory of the launch is the top: other projects may lie beside it.
+        """
         start = self.home if directory is None else directory
         known, key = self.shared.above, (self.root, start)
         if key not in known:
-            known[key] = tuple(self._upwards(normal(start)))
+            found = self.workspace.upwards(os.path.join(start, "file")) if self.workspace is not None else [start]
+            known[key] = tuple(folder or "." for folder in found if folder == found[0] or self._is_below_root(folder))
         return known[key]
 
-    def _upwards(self, folder: str) -> Iterator[str]:
-        yield folder
-        for _ in range(_MOST_LEVELS):
-            if folder == self.root:
-                return
-            folder = normal(os.path.join(folder, ".."))
-            if not self._inside(folder) or not self._is_below_root(folder):
-                return
-            yield folder
-
     def _is_below_root(self, folder: str) -> bool:
-        """Outside of a work tree the directory of the launch is the top, and nothing leads above another one."""
-        if self._tree is not None or self.root == ".":
-            return self._tree is not None or not folder.startswith("..")
-        return f"{folder}/".startswith(f"{self.root}/")
+        return self._tree is not None or self.root == "." or f"{folder}/".startswith(f"{self.root}/")

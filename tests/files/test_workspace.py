@@ -105,3 +105,23 @@ def test_what_may_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for path, of, expected in cases:
         assert Workspace().inside(path, of) == expected, (path, of)
         assert Workspace(follow_outside=True).inside(path, of)
+
+
+def test_the_directories_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They end at the top of a repository, outside of any at the current directory; nothing is above another one."""
+    for path in ("repo/.git", "repo/d/e", "plain/d"):
+        (tmp_path / path).mkdir(parents=True)
+    cases = [
+        (".", "repo/d/e/x", ["repo/d/e", "repo/d", "repo"]),
+        ("repo/d", "e/x", ["e", "", ".."]),
+        ("repo/d/e", "x", ["", "..", "../.."]),
+        ("repo", str(tmp_path / "repo" / "d" / "x"), [str(tmp_path / "repo" / "d"), str(tmp_path / "repo")]),
+        (".", "plain/d/x", ["plain/d", "plain", ""]),
+        ("plain", "d/x", ["d", ""]),
+        ("plain/d", "../x", [".."]),
+        ("plain", str(tmp_path / "plain" / "d" / "x"), [str(tmp_path / "plain" / "d")]),
+    ]
+    for folder, path, expected in cases:
+        monkeypatch.chdir(tmp_path / folder)
+        assert Workspace().upwards(path) == expected, (folder, path)
+        assert Workspace(top=str(tmp_path / folder)).upwards(path) == expected, (folder, path)

@@ -91,12 +91,8 @@ def _edits(path: str, workspace: Workspace) -> Iterator[Edit]:
 
 def _scripts(path: str, workspace: Workspace) -> Iterator[str]:
     """The scripts beside a file, in the directories there, and above, that run a program which changes texts."""
-    directory = os.path.dirname(path)
-    for _ in range(_LEVELS):
+    for directory in workspace.upwards(path)[:_LEVELS]:
         yield from workspace.once(_SCRIPTS, directory or ".", partial(_in_directory, directory))
-        directory = normal(os.path.join(directory, ".."))
-        if not workspace.inside(os.path.join(directory, "compose.yaml"), path):
-            return
 
 
 def _in_directory(directory: str, workspace: Workspace) -> tuple[str, ...]:

@@ -106,9 +106,8 @@ _ABOVE: Key[tuple[_Generated, ...]] = Key("shell that makes Compose files in a d
 
 def _around(directory: str, workspace: Workspace) -> Iterator[_Generated]:
     yield from workspace.once(_IN_FILES, directory or ".", partial(_in_directory, directory, inside=True))
-    above = normal(os.path.join(directory, ".."))
-    if workspace.inside(above, normal(os.path.join(directory, "compose.yaml"))):
-        yield from workspace.once(_ABOVE, above, partial(_in_directory, above, inside=False))
+    for above in workspace.upwards(os.path.join(directory, "compose.yaml"))[1:2]:
+        yield from workspace.once(_ABOVE, above or ".", partial(_in_directory, above, inside=False))
 
 
 def _in_directory(directory: str, workspace: Workspace, *, inside: bool) -> tuple[_Generated, ...]:

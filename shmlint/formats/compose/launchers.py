@@ -26,11 +26,10 @@ def given_by_launchers(directory: str, workspace: Workspace) -> _Values:
 
     What direnv gives to who starts it there counts, too.
     """
-    above = normal(os.path.join(directory, ".."))
     own = workspace.once(_GIVEN, directory or ".", partial(_given_in, directory, inside=True))
     found = {**own}
-    if workspace.inside(above, normal(os.path.join(directory, "compose.yaml"))):
-        for name, texts in workspace.once(_ABOVE, above, partial(_given_in, above, inside=False)).items():
+    for above in workspace.upwards(os.path.join(directory, "compose.yaml"))[1:2]:
+        for name, texts in workspace.once(_ABOVE, above or ".", partial(_given_in, above, inside=False)).items():
             found[name] = found.get(name, frozenset()) | texts
     for name, texts in given_by_direnv(directory, workspace).items():
         found[name] = found.get(name, frozenset()) | texts

@@ -284,7 +284,7 @@ def _with(path: str, workspace: Workspace) -> Iterator[_Combination]:
     started_in, default = _found_by(path, workspace)
     if path in default:
         yield _Combination(default, started_in=started_in)
-    lists = [*dict.fromkeys(lists_with(path, _upwards(path, workspace), workspace))]
+    lists = [*dict.fromkeys(lists_with(path, workspace.upwards(path), workspace))]
     together = [files for files in lists if len(files) > 1]
     for files in together:
         yield _of_list(files, named=path in default or len(lists) > 1, workspace=workspace)
@@ -335,25 +335,13 @@ def _found_by(path: str, workspace: Workspace) -> tuple[str, tuple[str, ...]]:
     is none, what Compose reads in the file's directory.
     """
 
-    own, *above = _upwards(path, workspace)
+    own, *above = workspace.upwards(path)
     default = workspace.once(_DEFAULT, own, partial(default_files, own))
     for directory in above if path not in default else ():
         named = workspace.once(_NAMED, directory, partial(named_files, directory))
         if path in named:
             return directory, named
     return own, default
-
-
-def _upwards(path: str, workspace: Workspace) -> list[str]:
-    """The directory of a file and those above it, up to the current one or the top of the repository."""
-    found = [os.path.dirname(path)]
-    root = workspace.root(path)
-    while found[-1] not in ("", root) and os.path.basename(found[-1]) != "..":
-        above = os.path.dirname(found[-1])
-        if above == found[-1]:
-            break
-        found.append(above)
-    return found
 
 
 def _base_part(default: Sequence[str]) -> tuple[str, ...]:
@@ -384,7 +372,7 @@ def _base_above(path: str, missing: Sequence[str], workspace: Workspace) -> Sequ
     """The default files of the directory above, where they have all that an overlay lacks: docker/gpu.yml."""
     if os.path.basename(path) in OVERRIDE_FILES:
         return []  # it belongs to what is beside it
-    for directory in _upwards(path, workspace)[1:2]:
+    for directory in workspace.upwards(path)[1:2]:
         default = workspace.once(_DEFAULT, directory, partial(default_files, directory))
         base = _base_part(default)
         whole = {name for file in base for name in _names(file, workspace) if name not in _incomplete(file, workspace)}
@@ -549,7 +537,7 @@ def _taken(paths: Sequence[str], combinations: Sequence[_Combination], workspace
         if _takes(combination, workspace):
             _note(taken, combination, _loaded(combination, workspace))
     others: dict[_Combination, None] = {}
-    for directory in dict.fromkeys(d for path in paths for d in _upwards(path, workspace)):
+    for directory in dict.fromkeys(d for path in paths for d in workspace.upwards(path)):
         for path, combination in workspace.once(_TAKING, directory, partial(_taking, directory)):
             if path not in read:
                 others[combination] = None

@@ -70,13 +70,7 @@ def users(paths: Collection[str], named: Collection[str], workspace: Workspace) 
 
 def _may_be_used(path: str, workspace: Workspace) -> bool:
     """Whether there is a kustomization in a file's directory or above: kustomize reads no files that lie elsewhere."""
-    directory, root = os.path.dirname(path), workspace.root(path)
-    while _in_directory(directory or ".", workspace) is None:
-        above = normal(os.path.join(directory, ".."))
-        if os.path.realpath(workspace.on_disk(directory)) in (root, os.path.realpath(workspace.on_disk(above))):
-            return False
-        directory = above
-    return True
+    return any(_in_directory(directory or ".", workspace) is not None for directory in workspace.upwards(path))
 
 
 def _directories(roots: Iterable[str]) -> Iterator[str]:

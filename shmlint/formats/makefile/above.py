@@ -24,10 +24,9 @@ def given_above(source: Source, workspace: Workspace) -> Iterator[str]:
         return
     directory = os.path.dirname(source.path)
     inside = os.path.basename(directory or workspace.top)
-    for level in range(1, _LEVELS + 1):
-        above = normal(os.path.join(directory, *[".."] * level))
+    for above in workspace.upwards(source.path)[1 : _LEVELS + 1]:
         for path in (normal(os.path.join(above, name)) for name in _NAMES):
-            text = found.text if workspace.inside(path, source.path) and (found := workspace.peek(path)) else ""
+            text = found.text if (found := workspace.peek(path)) else ""
             calls = [call for call in _STARTS.findall(text) if inside and inside in call]
             if calls:
                 yield from ((ANY,) if re.search(EXPORTS_ALL, text) else names_exported(text))

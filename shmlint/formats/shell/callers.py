@@ -211,15 +211,8 @@ def scripts_around(source: Source, workspace: Workspace) -> Iterator[Source]:
 
 def _around(source: Source, workspace: Workspace) -> Iterator[_Callers]:
     """The files of the directories around one, from the innermost on."""
-    directory = os.path.dirname(normal(source.path))
-    root = workspace.root(source.path)
-    for _ in range(_LEVELS):
+    for directory in workspace.upwards(source.path)[:_LEVELS]:
         yield workspace.once(_CANDIDATES, directory, partial(_in_directory, directory))
-        if directory in ("", "/") or os.path.basename(directory) == "..":
-            return
-        if root is not None and os.path.realpath(workspace.on_disk(directory)) == root:
-            return
-        directory = os.path.dirname(directory)
 
 
 def _in_directory(directory: str, workspace: Workspace) -> _Callers:

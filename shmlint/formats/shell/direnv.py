@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import islice
 
 from shmlint.files.cache import Key
 from shmlint.files.read import normal
@@ -13,7 +14,6 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.files import read_env_file
 from shmlint.model.source import Source
 
-_LEVELS = 8
 _MOST_FILES = 8
 _LOADS = re.compile(r"(?m)^[ \t]*(source_up|(?:dotenv|source_env)(?:_if_exists)?)(?:[ \t]+[\"']?([^\s\"'#;&|]+))?")
 """What makes direnv read another file: https://direnv.net/man/direnv-stdlib.1.html"""
@@ -46,15 +46,8 @@ def _given(directory: str, workspace: Workspace) -> _Values:
 
 def _nearest(directory: str, workspace: Workspace) -> Iterator[str]:
     """The ``.envrc`` of a directory, or of the first one above it that has one and belongs to the same repository."""
-    here = directory
-    for _ in range(_LEVELS):
-        path = normal(os.path.join(here, ".envrc"))
-        if not workspace.inside(path, normal(os.path.join(directory, "file"))):
-            return
-        if workspace.exists(path):
-            yield path
-            return
-        here = os.path.join(here, "..")
+    paths = (normal(os.path.join(here, ".envrc")) for here in workspace.upwards(os.path.join(directory, ".envrc")))
+    yield from islice(filter(workspace.exists, paths), 1)
 
 
 def _exported(source: Source) -> Iterator[tuple[str, str]]:
@@ -76,7 +69,7 @@ def _loaded(source: Source, workspace: Workspace) -> Iterator[str]:
     directory = os.path.dirname(source.path)
     for word, name in _LOADS.findall(source.text):
         if word == "source_up":
-            yield from _nearest(normal(os.path.join(directory, "..")), workspace)
+            yield from (one for above in workspace.upwards(source.path)[1:2] for one in _nearest(above, workspace))
             continue
         path = normal(os.path.join(directory, name or (".env" if word.startswith("dotenv") else ".envrc")))
         if workspace.inside(path, source.path):
