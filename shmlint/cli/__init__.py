@@ -48,7 +48,7 @@ def _status(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print(file=sys.stderr)  # after the ^C of the terminal
         error("interrupted")
-        return 1
+        return _INTERRUPTED
     except BrokenPipeError:
         return 1
     except Exception as failure:
@@ -69,6 +69,8 @@ def _status(arguments: list[str]) -> int:
 
 _NOT_WRITTEN = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC})
 """A device is full or fails."""
+_INTERRUPTED = 130
+"""As shells report a program that SIGINT ended: 128 + 2."""
 
 
 def _run(arguments: list[str]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shmlint.docker.images import parse
-from shmlint.docker.sizes import human
+from shmlint.docker.sizes import human, rounded
 from shmlint.model.launch import DOCKER_DEFAULT_SHM, Launch
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Need
 from shmlint.model.record import NamedTuple
@@ -253,9 +253,9 @@ def _size(case: _Case, terms: Sequence[Term], default: int) -> tuple[int | None,
     need = case.need
     shares = case.workload is not None and case.workload.memory_share is not None
     total = estimate.total(terms)
-    computed = round_up(total)
     if case.question.cameras:
-        return computed, "Frigate's own formula, rounded up"
+        return _whole_mebibytes(total), "Frigate's own formula, rounded up"
+    computed = _whole_mebibytes(total) if shares else rounded(total)
     spared = need.verdict == "not-needed" or _only_a_sum(need, terms, case.gpus, case.ranks)
     advised = 0 if spared else max(need.recommended or 0, need.minimum or 0)
     if not advised and not spared and not shares:
@@ -278,12 +278,8 @@ def _only_a_sum(need: Need, terms: Sequence[Term], gpus: Count, ranks: int) -> b
     return need.workload is None and ranks < 2 and gpus != "all" and bool(terms or need.verdict == "unknown")
 
 
-def round_up(size: int) -> int:
-    """The next multiple of 64 MiB, above a GiB of one GiB; bytes.
-
-    >>> round_up(1), round_up(2**30 + 1)
-    (67108864, 2147483648)
-    """
+def _whole_mebibytes(size: int) -> int:
+    """The next multiple of 64 MiB, above a GiB of one GiB: for sums that say how large /dev/shm is made; bytes."""
     step = _STEP if size <= _GIB else _GIB
     return -(-size // step) * step
 

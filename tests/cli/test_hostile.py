@@ -398,8 +398,9 @@ def test_an_interruption(number: int, tree: Path) -> None:
         time.sleep(pause)
         pause *= 1.25
         process.send_signal(number)
-        process.communicate(timeout=SECONDS)
+        _, err = process.communicate(timeout=SECONDS)
         assert {path.read_text() for path in tree.glob("*.yaml")} <= {GOOD, FIXED}
+        assert (process.returncode == 130) is (b"shmlint: interrupted" in err)
         if process.returncode in (0, 1):
             break
     run(tree, "--fix", ".")

@@ -88,11 +88,11 @@ unknown workload, command python train.py
              documented and measured:
              https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading
 
-     answer  704 MiB (the sum, rounded up)
- docker run  --shm-size=704m
-    compose  shm_size: 704mb
+     answer  1 GiB (the sum, rounded up)
+ docker run  --shm-size=1g
+    compose  shm_size: 1gb
  kubernetes  volumes:
-             - {name: dshm, emptyDir: {medium: Memory, sizeLimit: 704Mi}}
+             - {name: dshm, emptyDir: {medium: Memory, sizeLimit: 1Gi}}
              volumeMounts:  # in the container
              - {name: dshm, mountPath: /dev/shm}
 """
@@ -165,25 +165,25 @@ def test_control_characters_reach_no_terminal(run: Run) -> None:
         (["--gpus", "all"], None, "unknown", GIB),
         (["--gpus", "1"], None, "unknown", None),
         (["mycorp/thing:1"], None, "unknown", None),
-        (["mycorp/thing:1", "--gpus", "64"], None, "unknown", 5 * GIB),
+        (["mycorp/thing:1", "--gpus", "64"], None, "unknown", 8 * GIB),
         (["--workers", "2", "--batch-bytes", "1m"], None, "unknown", 0),
         (["python", "train.py", "--num_workers", "4"], None, "needed", GIB),
         (["--batch-bytes", "1m", "python", "train.py", "--num_workers", "4"], None, "needed", 0),
         (["python", "train.py", "--tensor-parallel-size", "2"], None, "likely", GIB),
-        (["--workers", "2", "--batch-bytes", "64m"], None, "unknown", 384 * MIB),
-        (["--workers", "2", "--batch-bytes", "64m", "--prefetch", "4"], None, "unknown", 640 * MIB),
-        (["--workers", "4", "--gpus", "8", "--batch-bytes", "100m"], None, "unknown", 9 * GIB),
+        (["--workers", "2", "--batch-bytes", "64m"], None, "unknown", GIB),
+        (["--workers", "2", "--batch-bytes", "64m", "--prefetch", "4"], None, "unknown", GIB),
+        (["--workers", "4", "--gpus", "8", "--batch-bytes", "100m"], None, "unknown", 16 * GIB),
         (["--memory", "64g", "ray"], "ray", None, 20 * GIB),
         (["--memory", "64g", "ray", "start", "--object-store-memory", "20000000000"], "ray", "needed", 19 * GIB),
         (["--birdseye", "--camera", "1920x1080"], "frigate", None, 192 * MIB),
         (["mpirun", "-np", "8", "gmx_mpi", "mdrun"], None, "unknown", 0),
-        (["--gpus", "4", "mpirun", "-np", "32", "./a.out"], None, "unknown", 192 * MIB),
-        (["mpirun", "-np", "32", "-H", "a:16,b:16", "./a.out"], None, "unknown", 128 * MIB),
+        (["--gpus", "4", "mpirun", "-np", "32", "./a.out"], None, "unknown", GIB),
+        (["mpirun", "-np", "32", "-H", "a:16,b:16", "./a.out"], None, "unknown", GIB),
         (["mpirun", "./a.out"], None, "unknown", None),
         (["--tabs", "4"], None, "unknown", 0),
-        (["--tabs", "40", "--window", "1280x720"], None, "unknown", 256 * MIB),
-        (["--picture", "4000x3000"], None, "unknown", 192 * MIB),
-        (["--tabs", "200", "selenium"], "selenium", "needed", 3 * GIB),
+        (["--tabs", "40", "--window", "1280x720"], None, "unknown", GIB),
+        (["--picture", "4000x3000"], None, "unknown", GIB),
+        (["--tabs", "200", "selenium"], "selenium", "needed", 4 * GIB),
         (["--tabs", "200", "mcr.microsoft.com/playwright"], "playwright", "not-needed", 0),
     ],
 )
