@@ -16,6 +16,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.fixing.plan import advice, planned
 from shmlint.formats import KINDS
 from shmlint.model.finding import Basis, Severity
+from shmlint.model.launch import Decider
 from shmlint.model.need import Verdict
 from shmlint.model.record import NamedTuple
 from shmlint.model.settings import InvalidSettings, Settings
@@ -119,14 +120,13 @@ class Shm(NamedTuple):
     """What a launch's /dev/shm becomes.
 
     ``declared`` is the size as it is written, ``declared_bytes`` what Docker reads in it.
-    ``decided_by`` is ``default``, ``shm_size``, ``tmpfs``, ``bind``, ``volume``, ``host``, ``donor``,
-    ``none`` or ``unknown``; ``effective_bytes`` is None where the host or something unknown decides.
+    ``effective_bytes`` is None where the host or something unknown decides. ``emptydir`` is a memory volume of a pod.
     """
 
     declared: str | None
     declared_bytes: int | None
     ipc: str | None
-    decided_by: str
+    decided_by: Decider
     effective_bytes: int | None
 
 
