@@ -133,12 +133,17 @@ def data(directory: Path, files: Mapping[str, str] | str) -> dict[str, Any]:
     return json.loads(render(started, started.findings))  # type: ignore[no-any-return]
 
 
+@table("schema", [FINDINGS, INVENTORY], ids=["findings", "inventory"])
+def test_the_schemas(schema: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
 @table("files", [files for files, _ in CASES.values()], ids=CASES)
 def test_the_shape(tmp_path: Path, files: Mapping[str, str] | str) -> None:
     started = run(tmp_path, files)
     found = json.loads(render(started, started.findings))
-    jsonschema.validate(found, FINDINGS, jsonschema.Draft202012Validator)
-    jsonschema.validate(json.loads(inventory(started)), INVENTORY, jsonschema.Draft202012Validator)
+    jsonschema.Draft202012Validator(FINDINGS).validate(found)
+    jsonschema.Draft202012Validator(INVENTORY).validate(json.loads(inventory(started)))
     levels = [f["severity"] for f in found["findings"]]
     assert {level: levels.count(level) for level in ("error", "warning", "note")} == {
         level: found["summary"][level] for level in ("error", "warning", "note")

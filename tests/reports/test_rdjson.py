@@ -48,9 +48,13 @@ TEXTS = {
 }  # fmt: skip
 
 
+def test_the_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SHAPE)
+
+
 def data(started: Run) -> list[Any]:
     found = parsed(render(started, started.findings))
-    jsonschema.validate(found, SHAPE, jsonschema.Draft202012Validator)
+    jsonschema.Draft202012Validator(SHAPE).validate(found)
     return found["diagnostics"]  # type: ignore[no-any-return]
 
 
