@@ -163,8 +163,11 @@ def _classes(node: ast.expr, scope: Scope, evaluator: Evaluator) -> list[tuple[a
 
 
 _MOST_PARTS = 100
-_PARTS_OF = frozenset({"torch.utils.data.random_split", "torch.utils.data.Subset", "torch.utils.data.dataset.Subset"})
-"""Calls that take some of the items of a dataset."""
+_PARTS_OF = frozenset({
+    f"torch.utils.data.{module}{name}"
+    for module in ("", "dataset.") for name in ("random_split", "Subset", "ConcatDataset", "ChainDataset")
+})  # fmt: skip
+"""Calls that take some of the items of a dataset, or all those of several."""
 
 
 def _held(node: ast.expr) -> list[ast.expr]:
@@ -175,6 +178,10 @@ def _held(node: ast.expr) -> list[ast.expr]:
         return [node.value]
     if isinstance(node, ast.Dict):
         return node.values
+    if isinstance(node, ast.List | ast.Tuple):
+        return node.elts
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [node.left, node.right]
     return [node.body, node.orelse] if isinstance(node, ast.IfExp) else []
 
 
