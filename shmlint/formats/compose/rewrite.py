@@ -85,11 +85,18 @@ class ServiceRewriter(ReadOnly):
         here = self.home.layer.source
         entry = self.service.tree.entries.get(KEY)
         if entry is not None and isinstance(entry.tree, Leaf):
+            # A file that is put on another one for the GPU: what else is put on that one keeps its size.
+            overlay = self.gpu is not None and here is self.gpu.source and here is not entry.tree.layer.source
             if entry.tree.interpolated.used:
+                if overlay:
+                    yield from self._from_same_variable(entry.tree, size)
                 edit = other_default(entry.tree, size)
                 if edit is not None:
                     yield change(f"change `{KEY}` to {spell_compose(size)} in", entry.tree.layer.source, edit, here)
-                yield from self._from_same_variable(entry.tree, size)
+                if not overlay:
+                    yield from self._from_same_variable(entry.tree, size)
+            elif overlay:
+                yield from self.inserted((KEY, spell_compose(size), ""))
             yield from replace(entry, entry.tree, KEY, spell_compose(size), here)
             if entry.tree.interpolated.private:
                 return

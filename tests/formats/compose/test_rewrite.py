@@ -722,7 +722,23 @@ PROJECTS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
             "compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 64m # c\n",
             "compose.override.yaml": "services:\n  a:\n    gpus: all\n",
         },
-        {"compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 8gb # c\n"},
+        {"compose.override.yaml": "services:\n  a:\n    gpus: all\n    shm_size: 8gb\n"},
+    ),
+    "a default of the base": (
+        {
+            "compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: ${SHM:-64m}\n",
+            "compose.override.yaml": "services:\n  a:\n    gpus: all\n",
+        },
+        {"compose.override.yaml": "services:\n  a:\n    gpus: all\n    shm_size: \"${SHM:-8gb}\"\n"},
+    ),
+    "a file put on a base that others are put on": (
+        {
+            "base.yml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 64m\n",
+            "gpu.yml": "services:\n  a: {gpus: all}\n",
+            "cpu.yml": "services:\n  a: {mem_limit: 128m}\n",
+            "up.sh": "docker compose -f base.yml -f gpu.yml up\n",
+        },
+        {"gpu.yml": "services:\n  a: {gpus: all, shm_size: 8gb}\n"},
     ),
     "a value of the override": (
         {
