@@ -23,10 +23,11 @@ from shmlint.formats.comments import (
     outside_here_documents,
     suppression,
 )
+from shmlint.formats.included import used_by_others
 from shmlint.formats.prose import with_remedies
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import outside_commands, read_part
-from shmlint.formats.shell.rest import same
+from shmlint.formats.shell.rest import defined_otherwise, same
 from shmlint.formats.shell.run import tied, with_texts
 from shmlint.formats.yaml_text import MANIFEST, MANIFEST_GPU, SERVICE_GPU
 from shmlint.model.launch import Launch
@@ -236,6 +237,8 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
         [part for _, part in _parts(files.source(path), files, every=True) if part is not None]
         for files in (before, after)
     )
+    if used_by_others(defined_otherwise(old, new), before.source(path), before):
+        return False
     return same(old, new, sizes_only=sizes_only)
 
 

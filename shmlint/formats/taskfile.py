@@ -12,6 +12,7 @@ from functools import partial
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
 from shmlint.formats.comments import HASH, above_command, line_suppressions, outside_texts
+from shmlint.formats.included import used_by_others, variables_changed
 from shmlint.formats.shell.part import Part
 from shmlint.formats.shell.read import read_source
 from shmlint.formats.shell.rest import same
@@ -67,7 +68,9 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     old, new = (
         list(_parts(files.source(path), workspace=files, places=Places())) for files in (before, after)
     )
-    return same(old, new, sizes_only=sizes_only)
+    documents = zip(read_documents(path, before), read_documents(path, after), strict=False)
+    changed = frozenset().union(*(variables_changed(one.root, other.root) for one, other in documents))
+    return not used_by_others(changed, before.source(path), before) and same(old, new, sizes_only=sizes_only)
 
 
 def _parts(source: Source, workspace: Workspace, places: Places) -> Iterator[Part]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.ci.read import parts
+from shmlint.formats.included import used_by_others, variables_changed
 from shmlint.formats.shell.rest import same
 from shmlint.syntax.shell_text import mentions_engine
 from shmlint.syntax.yaml import Alias, MappingNode, Node, Scalar, SequenceNode
@@ -22,6 +23,9 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     except Unreadable:
         return False
     if len(old) != len(new) or not all(_same(a.root, b.root) for a, b in zip(old, new, strict=True)):
+        return False
+    changed = frozenset().union(*(variables_changed(a.root, b.root) for a, b in zip(old, new, strict=True)))
+    if used_by_others(changed, before.source(path), before):
         return False
     return same(
         list(parts(old, before.source(path))), list(parts(new, after.source(path))), sizes_only=sizes_only

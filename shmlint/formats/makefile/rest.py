@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from shmlint.files.workspace import Workspace
+from shmlint.formats.included import used_by_others
 from shmlint.formats.makefile.exported import EXPORTS_ALL, JUST_EXPORTS_ALL, names_exported
 from shmlint.formats.makefile.just import just_variables
 from shmlint.formats.makefile.make import (
@@ -44,7 +45,7 @@ def _make_alike(old: Source, new: Source, workspace: Workspace) -> bool:
     is not known here.
     """
     before, after = (_Makefile(one, followed_definitions(old, workspace)) for one in (old, new))
-    if before.rest != after.rest:
+    if before.rest != after.rest or used_by_others(_changed(before.defined, after.defined), old, workspace):
         return False
     changed = _changed(before.assigned, after.assigned)
     if not changed:
@@ -54,7 +55,9 @@ def _make_alike(old: Source, new: Source, workspace: Workspace) -> bool:
         if more <= changed:
             break
         changed |= more
-    if is_read_by_another(old, workspace, "include"):
+    if re.search(_COMPUTED, old.text) or not changed.isdisjoint(_evaluated(old.text)):
+        return False
+    if is_read_by_another(old, workspace, "include") or used_by_others(changed, old, workspace):
         return False
     if before.exports_all or not before.exported.isdisjoint({ANY, *changed}):
         return False
@@ -68,6 +71,15 @@ def _make_alike(old: Source, new: Source, workspace: Workspace) -> bool:
 
 _PLAIN = re.compile(r"\$[({][\w.-]+[)}]")
 _CALL = re.compile(r"\$[({]call[ \t]+([\w.-]+)")
+
+
+_COMPUTED = r"\$[({][ \t]*(?:[\w.-]*\$[({]|(?:value|call|origin)[ \t]+\$[({])"
+"""A reference to a variable whose name is computed: ``$($(NAME))``."""
+
+
+def _evaluated(text: str) -> Iterator[str]:
+    """The variables in what is read again as lines of the makefile: ``$$(NAME)`` where something is evaluated."""
+    return iter(re.findall(r"\$\$+[({]([\w.-]+)", text) if "$(eval" in text or "${eval" in text else ())
 
 
 def _arguments(expression: str, called: Collection[str]) -> str:
@@ -103,6 +115,8 @@ class _Makefile:
         """Variables with a container start in a ``define`` that is read where they are used."""
         self.assigned: dict[str, str] = {}
         """What is written of each variable."""
+        self.defined: dict[str, str] = {}
+        """The commands between ``define`` and ``endef``, by the variable."""
         self.exported = names_exported(source.text)
         self.exports_all = re.search(EXPORTS_ALL, source.text) is not None
         self.recipes: list[str] = []
@@ -127,7 +141,9 @@ class _Makefile:
     def _define(self, name: str, body: list[str]) -> None:
         """The lines of commands are read as they are, or where they are used; other text is a value."""
         commands = any(map(mentions_engine, body))
-        self.recipes += body if commands else []
+        if commands:
+            self.recipes += body
+            self.defined[name] = "\n".join(body)
         if not commands or name in self.followed:
             self.assigned[name] = "\n".join([self.assigned.get(name, ""), *body])
 
@@ -156,6 +172,8 @@ def _just_alike(old: Source, new: Source, workspace: Workspace) -> bool:
     text = old.text
     for _, line, _ in reversed(made):
         text = text[: line.start] + text[line.end :]
+    if used_by_others(changed, old, workspace):
+        return False
     used = {name.strip() for name in re.findall(r"\{\{([^{}]*)\}\}", text)}.union(*parts.values())
     if not changed <= used:
         return False  # an importing justfile may use it

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from shmlint.docker.engines import is_by_another
 from shmlint.files.workspace import Workspace
+from shmlint.formats.included import used_by_others
 from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.formats.shell.others import same_for_others
 from shmlint.formats.shell.part import Part
@@ -42,6 +43,8 @@ def same_others(path: str, before: Workspace, after: Workspace, parts_of: Parts,
     A script that sources the file sees its variables and functions, and may start other containers with them.
     """
     old, new = list(parts_of(before.source(path))), list(parts_of(after.source(path)))
+    if used_by_others(defined_otherwise(old, new), before.source(path), before):
+        return False
     if not same_for_others(old, new) and is_read_by_another(before.source(path), before):
         return False
     if sizes_only and _only_sizes(old, new):
@@ -54,6 +57,23 @@ def same_others(path: str, before: Workspace, after: Workspace, parts_of: Parts,
     if not _same(old, new, read, sizes_only=sizes_only):
         return False
     return not (_changed(map(read, old), map(read, new)) and is_read_by_another(before.source(path), before))
+
+
+def defined_otherwise(before: Sequence[Part], after: Sequence[Part]) -> frozenset[str]:
+    """The variables that an edit makes something else, those made of them, and the functions that it changes."""
+    pairs = [(old, new) for old, new in zip(before, after, strict=False) if old.text.text != new.text.text]
+    shared = [sharing(old.text) for old, _ in pairs]
+    changed = _changed(shared, [sharing(new.text) for _, new in pairs])
+    changed = _reached(changed, shared) if changed else changed
+    functions = (_functions(old).items() - _functions(new).items() for old, new in pairs)
+    return changed.union(name for edited in functions for name, _ in edited)
+
+
+def _functions(part: Part) -> dict[str, str]:
+    """The functions of a part, as they are written."""
+    tree = Tree(part.text)
+    named = [(node, node.child_by_field_name("name")) for node in tree.nodes if node.type == "function_definition"]
+    return {tree.raw(name): tree.raw(node) for node, name in named if name is not None}
 
 
 def same(before: Sequence[Part], after: Sequence[Part], *, sizes_only: bool) -> bool:
