@@ -39,7 +39,7 @@ ADDED = {"OPTS --shm-size=8g", "OPTS) --shm-size=8g", "opts}} --shm-size=8g", "O
         ({"Makefile": f"SHM = 64m\ndefine T\n$(1):\n\tdocker run --shm-size=$$(SHM) redis\nendef\n{MAKE}"
           "$(eval $(call T,r))\n"}, SINGLE),
         ({"justfile": "import 'r.just'\nopts := '--gpus all --shm-size=64m'\n"
-          f"t:\n    {OPTS.replace('$OPTS', '{{opts}}')}", "r.just": "smi:\n    docker run {{opts}} alpine nvidia-smi\n"}, ADDED),
+          f"t:\n    {OPTS.replace('$OPTS', '{{opts}}')}", "r.just": "s:\n    docker run {{opts}} alpine\n"}, ADDED),
         ({"Taskfile.yml": "version: '3'\nvars:\n  OPTS: --gpus all --shm-size=64m\nincludes:\n  r: ./r.yml\ntasks:\n"
           f"  t:\n    cmds:\n      - {OPTS.replace('$OPTS', '{{.OPTS}}')}",
           "r.yml": "version: '3'\ntasks:\n  s:\n    cmds:\n      - docker run {{.OPTS}} alpine\n"}, ADDED),
