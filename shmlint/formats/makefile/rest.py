@@ -73,7 +73,7 @@ _PLAIN = re.compile(r"\$[({][\w.-]+[)}]")
 _CALL = re.compile(r"\$[({]call[ \t]+([\w.-]+)")
 
 
-_COMPUTED = r"\$[({][ \t]*(?:[\w.-]*\$[({]|(?:value|call|origin)[ \t]+\$[({])"
+_COMPUTED = r"\$[({][ \t]*(?:(?:value|call|origin)[ \t]+)?[\w.-]*\$"
 """A reference to a variable whose name is computed: ``$($(NAME))``."""
 
 

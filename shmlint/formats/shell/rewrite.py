@@ -103,6 +103,7 @@ class RunRewriter(ReadOnly):
         argument = self._argument()
         if argument is not None:
             yield _insertion(argument, argument.start, f"{new} ", new)
+        yield from self._before_image(new)
 
     def _argument(self) -> Span | None:
         """The first option, or else the image, that is an argument of a call of make's: ``$(call run,-it,image)``."""
@@ -122,10 +123,16 @@ class RunRewriter(ReadOnly):
             place = last.used
             if self._within(place) and sum(word.used == place for word in self.words) == 1:
                 yield Change((Edit(place.path, place.start, place.end, value),), f"{title} {place.line}")
+        yield from self._before_image(new)  # of an option that is given twice the last one counts
+
+    def _before_image(self, new: str) -> Iterator[Change]:
+        """A new option in front of the image, where that is a word of the command itself: for this one alone."""
         image = self.run.image
         span = (image.used or image.span) if image is not None else None
-        if span is not None and self._within(span):  # of an option that is given twice the last one counts
-            yield _insertion(span, span.start, f"{new} ", new)
+        if span is not None and self._within(span):
+            text = span.source.text
+            start = span.start - 1 if text[span.start - 1] == '"' and text[span.start] == "$" else span.start
+            yield _insertion(span, start, f"{new} ", new)
 
     def _dropped(self, options: Sequence[Option], what: str) -> Sequence[Change]:
         """The change that takes options away; none where one of them is not written here by itself."""

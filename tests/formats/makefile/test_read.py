@@ -68,8 +68,10 @@ def test_rewriting(tmp_path: Path, name: str, before: str, after: str) -> None:
 @pytest.mark.parametrize("use", ["$(subst a,b,$(R)) IMG", "$(R) redis"])
 @pytest.mark.parametrize("variable", ["R = docker run --gpus all\n", "define R\ndocker run --gpus all\nendef\n"])
 def test_a_container_start_that_others_share_stays(tmp_path: Path, variable: str, use: str) -> None:
+    """The size goes in front of the image."""
     text = f"{variable}a:\n\t$(R) IMG x\nb:\n\t{use}\n"
-    assert fixed(tmp_path, {"Makefile": text.replace("IMG", IMAGE)}) == {}
+    after = text.replace("$(R) IMG x", "$(R) --shm-size=8g IMG x").replace("IMG", IMAGE)
+    assert fixed(tmp_path, {"Makefile": text.replace("IMG", IMAGE)}) == {"Makefile": after}
 
 
 @table(
