@@ -144,11 +144,23 @@ def _room(launch: Launch) -> int:
 _LEAST = 1024 * 1024
 
 
-def _is_sure(call: Call, reading: Reading, entry: Entry, room: int) -> bool:
+def _is_sure(call: Call, reading: Reading, entry: Entry, room: int, ranks: int) -> bool:
     """Whether a call surely runs, and with what it was counted with."""
+    if not _surely_exceeds(call, reading, ranks, room):
+        return False
     counted = call.processes.certain or _exceeds(call, _items_of(call, reading), room)
     known = call.row.use != "dataloader" or "." in call.row.call  # else it only has the name of PyTorch's
     return known and call.certain and counted and entry.certain and not entry.guessed
+
+
+def _surely_exceeds(call: Call, reading: Reading, ranks: int, room: int) -> bool:
+    """Whether the batches of a loader exceed what there is also where its items are the smallest of the program's."""
+    items = _items_of(call, reading)
+    if call.row.use != "dataloader" or not items or call.row.least or not call.batch.number:
+        return True  # what it was counted with is all there is
+    batches = batches_at_once(call.processes.number or 1, call.prefetch.number or 2)
+    smallest = min(_product(shape) for shape, _ in items) * _FLOAT * reading.share
+    return ranks * batches * call.batch.number * smallest > room
 
 
 def _order(entry: Entry) -> tuple[bool, bool]:
@@ -168,7 +180,7 @@ def _of_calls(
             small = True
         elif isinstance(found, Mechanism):
             mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
-            mechanisms.append((found, _is_sure(call, reading, entry, _room(launch))))
+            mechanisms.append((found, _is_sure(call, reading, entry, _room(launch), ranks or 1)))
     return mechanisms, small
 
 
@@ -421,7 +433,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
 
 def _items_of(call: Call, reading: Reading) -> Items:
     """The shapes that the items of a call may have."""
-    return () if call.holds else reading.items
+    return () if call.holds else call.items or reading.items
 
 
 def _exceeds(call: Call, items: Items, room: int) -> bool:

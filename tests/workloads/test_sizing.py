@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from shmlint.workloads import mechanisms as estimate
-from shmlint.workloads.sizing import nccl_of_image, nccl_of_torch, round_up
+from shmlint.workloads.sizing import nccl_of_image, nccl_of_torch
 
 GIB = 2**30
 MIB = 2**20
@@ -28,10 +25,3 @@ def test_every_release_that_is_known_has_a_pool() -> None:
     for release in estimate.TORCH_NCCL:
         found = nccl_of_torch(release)
         assert found is not None and estimate.proxy_pool(found[0]) > 0
-
-
-@given(st.integers(min_value=1, max_value=2**50))
-def test_a_round_size_is_enough_and_not_much_more(size: int) -> None:
-    found = round_up(size)
-    assert size <= found < size + (64 * MIB if size <= GIB else GIB)
-    assert found % (64 * MIB) == 0

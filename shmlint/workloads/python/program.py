@@ -45,6 +45,7 @@ from shmlint.workloads.python.datasets import gives_what_it_holds, with_own_item
 from shmlint.workloads.python.declarations import SETTINGS_CLASSES
 from shmlint.workloads.python.evaluated import imported_by
 from shmlint.workloads.python.evaluator import Evaluator
+from shmlint.workloads.python.item_sizes import Shapes, early_steps, items_of_loader, least_share
 from shmlint.workloads.python.loaded import Loaded, extending
 from shmlint.workloads.python.pools import tensors_may_cross
 from shmlint.workloads.python.reach import Site, Walker
@@ -97,7 +98,7 @@ def _result(walker: Walker) -> Reading:
     walker.evaluator.forget()  # now all is known that may change it
     calls: list[Call] = []
     loaders: dict[int, Site] = {}
-    items: list[tuple[tuple[int, ...], Span]] = []
+    shapes: dict[int, tuple[tuple[int, ...], Span]] = {}
     made = {site.name for site in walker.sites}
     sites: dict[int, Site] = {}
     for site in filterfalse(walker.is_settled, walker.sites):  # reached surely, perhaps otherwise before
@@ -127,14 +128,16 @@ def _result(walker: Walker) -> Reading:
         if last in _SHAPED:
             shape = _shape(last, site, walker.evaluator)
             if shape:
-                items.append((shape, site.span))
+                shapes[id(site.node)] = shape, site.span
     loaded = [module for module in walker.modules.loaded.values() if module is not None]
+    early = early_steps(loaded) if len(shapes) > 1 else frozenset()
+    items = [item for at, item in shapes.items() if at not in early]
     calls = calls if items else with_own_items(calls, loaders, sites.values(), loaded, walker.evaluator)
     _stop_at_tensors(sites.values(), walker)
     if not items and not IMAGE_PACKAGES.isdisjoint(package for module in loaded for package in module.packages):
         items = _items_of_options(walker)
     if items:
-        calls = [_of_what_is_held(call, loaders.get(at), walker.evaluator) for at, call in enumerate(calls)]
+        calls = [_with_items(call, loaders.get(at), shapes, walker.evaluator) for at, call in enumerate(calls)]
     shaped = _SHAPED.intersection(site.name.rpartition(".")[2] for site in sites.values())
     named = bool(shaped) and shaped.issubset(KNOWN_ITEMS)
     environment = (*walker.environment, *(variable for module in loaded for variable in _environment(module)))
@@ -145,14 +148,17 @@ def _result(walker: Walker) -> Reading:
         may_join=_names_ranks(loaded), may_load=any(_imports_loaders(one.module) for one in loaded),
         several=bool(items) and (any(_has_more(one.module, named=named) for one in loaded) or _of_some(items, loaded)),
         pictures=1 if items and _of_classes(sites.values(), loaded) else 2,
-        tokens=_tokens(walker, loaded) if calls and not items else 0,
+        tokens=_tokens(walker, loaded) if calls and not items else 0, share=least_share(loaded) if items else 1.0,
     )  # fmt: skip
 
 
-def _of_what_is_held(call: Call, site: Site | None, evaluator: Evaluator) -> Call:
-    """A call of a loader, marked where the size of the program's images is not that of its items."""
-    torch_own = call.row.call.startswith("torch.utils.data.") and not call.row.item
-    return call._replace(holds=True) if torch_own and site and gives_what_it_holds(site, evaluator) else call
+def _with_items(call: Call, site: Site | None, shapes: Shapes, evaluator: Evaluator) -> Call:
+    """A call of a loader with the shapes of its own items, marked where these are not those of images."""
+    if site is None or not call.row.call.startswith("torch.utils.data.") or call.row.item:
+        return call
+    if gives_what_it_holds(site, evaluator):
+        return call._replace(holds=True)
+    return call._replace(items=items_of_loader(site, shapes, evaluator))
 
 
 def _stop_at_tensors(sites: Collection[Site], walker: Walker) -> None:

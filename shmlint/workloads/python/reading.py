@@ -24,6 +24,8 @@ class Call(NamedTuple):
     """Items of all ranks that stay besides the batches of workers: those that are put together to a batch."""
     resized: Span | None = None
     """Where its dataset gives an image the size that its row has for an item."""
+    items: tuple[tuple[tuple[int, ...], Span], ...] = ()
+    """The shapes of the items of its own datasets, where these are known."""
     holds: bool = False
     """Its dataset gives out what it holds, and makes no images of it."""
 
@@ -49,6 +51,8 @@ class Reading(NamedTuple):
     """Whether its modules import or name what joins ranks, wherever that may be used."""
     may_load: bool = False
     """Whether its modules import what loads data with workers, wherever that may be used."""
+    share: float = 1.0
+    """The share of the bytes of its shape, in three colours and floats, that an item has at least."""
     several: bool = False
     """Whether an item may have more images than are written down."""
     pictures: int = 2

@@ -84,7 +84,8 @@ def test_a_change_of_a_variable_that_others_are_made_of(tmp_path: Path) -> None:
     after = before.replace("docker run", "docker run --shm-size=8g")
     assert fixed(tmp_path, {"justfile": before}) == {"justfile": after}
     single = before.replace("}} ", "}} --shm-size=8g ")
-    for more in ("c:\n  {{ if f == 'x' { 'ls' } else { 'df' } }}\n", "g := trim(f)\nc:\n  ls {{g}}\n", "c x=f:\n  ls\n"):
+    decides = "c:\n  {{ if f == 'x' { 'ls' } else { 'df' } }}\n"
+    for more in (decides, "g := trim(f)\nc:\n  ls {{g}}\n", "c x=f:\n  ls\n"):
         assert fixed(tmp_path, {"justfile": before + more}) == {"justfile": single + more}
 
 

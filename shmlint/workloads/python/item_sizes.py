@@ -1,0 +1,135 @@
+"""What transforms leave of an image: the last step of a chain, and the share of its bytes that it may have at least."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from shmlint.model.source import Span
+from shmlint.syntax.python import dotted
+from shmlint.workloads.packages.libraries import IMAGE_SIZE_CALLS, KNOWN_ITEMS, VOLUME_SIZE_CALLS
+from shmlint.workloads.python.evaluator import Evaluator
+from shmlint.workloads.python.loaded import Loaded
+from shmlint.workloads.python.reach import Site
+from shmlint.workloads.python.values import Scope
+
+Shapes = Mapping[int, tuple[tuple[int, ...], Span]]
+"""What calls tell of the shape of an item, and where, by their ids."""
+_CHAINS = frozenset({"Compose", "Sequential", "ImageSequential", "AugmentationSequential"})
+"""Calls that apply transforms one after the other."""
+_SIZING = frozenset({*IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS})
+_ONE_COLOUR = re.compile(r"Grayscale|to_gray|IMREAD_GRAYSCALE|COLOR_\w+2GRAY|\.convert\(\s*[\"'](?:L|1)[\"']\s*\)")
+"""What leaves an image one colour of three."""
+_SMALL_NUMBERS = re.compile(
+    r"PILToTensor|pil_to_tensor|(?:ConvertImageDtype|ToDtype)\(\s*torch\.(?:float16|half|uint8)"
+)
+"""What leaves the numbers of an image one or two bytes."""
+_SUBSETS = frozenset({"random_split", "Subset", "ConcatDataset"})
+_TRANSFORMS = "torchvision.transforms."
+_MOST = 50
+"""So many expressions are looked at for the datasets of a loader."""
+
+
+def early_steps(loaded: Sequence[Loaded]) -> frozenset[int]:
+    """The calls, by their ids, whose size a later step of their chain changes: the first one of
+    ``Compose([Resize(256), CenterCrop(224)])``."""
+    return frozenset(id(step) for one in loaded for step in _early(one))
+
+
+def _early(one: Loaded) -> Iterator[ast.Call]:
+    for node in one.module.nodes:
+        steps = _steps(node)
+        yield from [step for step in steps or () if isinstance(step, ast.Call) and _sizes(step)][:-1]
+
+
+def _steps(node: ast.AST) -> list[ast.expr] | None:
+    """The steps of a chain of transforms; None of anything else."""
+    if not isinstance(node, ast.Call) or dotted(node.func).rpartition(".")[2] not in _CHAINS:
+        return None
+    first = node.args[0] if len(node.args) == 1 else None
+    return first.elts if isinstance(first, ast.List | ast.Tuple) else node.args
+
+
+def _sizes(call: ast.Call) -> bool:
+    return dotted(call.func).rpartition(".")[2] in _SIZING
+
+
+def least_share(loaded: Sequence[Loaded]) -> float:
+    """The share of the bytes of three colours in floats that an image of a program has at least."""
+    texts = [one.source.text for one in loaded]
+    # albumentations' ToTensorV2 leaves the numbers of a picture as they are; its Normalize makes floats.
+    whole = any("ToTensorV2" in text and "Normalize" not in text for text in texts)
+    small = whole or any(_SMALL_NUMBERS.search(text) for text in texts)
+    gray = any(_ONE_COLOUR.search(text) for text in texts)
+    return (1 / 4 if small else 1) * (1 / 3 if gray else 1)
+
+
+def items_of_loader(site: Site, shapes: Shapes, evaluator: Evaluator) -> tuple[tuple[tuple[int, ...], Span], ...]:
+    """The shapes of the items that a loader's datasets of torchvision have, each by its own transform.
+
+    None of them where one is not known.
+    """
+    given = next((keyword.value for keyword in site.node.keywords if keyword.arg == "dataset"), None)
+    given = given if given is not None else next(iter(site.node.args), None)
+    datasets = _datasets(given, site.scope, evaluator) if given is not None else []
+    found = [_of_dataset(call, scope, shapes, evaluator) for call, scope in datasets]
+    known = [item for item in found if item is not None]
+    return tuple(known) if len(known) == len(found) else ()
+
+
+def _datasets(node: ast.expr, scope: Scope, evaluator: Evaluator) -> list[tuple[ast.Call, Scope]]:
+    """The calls that make the datasets of torchvision which an expression holds; none where there may be others."""
+    pending, found = [(node, scope)], []
+    for one, where in pending:  # grows while it is walked
+        parts: Sequence[tuple[ast.expr, Scope]] = ()
+        if isinstance(one, ast.Call):
+            name = where.full_name(one.func)
+            if name.startswith("torchvision.datasets."):
+                found.append((one, where))
+                continue
+            if name.rpartition(".")[2] in _SUBSETS and one.args:
+                parts = [(one.args[0], where)]
+        elif isinstance(one, ast.Name | ast.Attribute):
+            parts = evaluator.given_to(one, where)
+            whole = evaluator.unpacked(dotted(one), where) if not parts else []
+            parts = parts or [(value, where) for value in whole if isinstance(value, ast.Call)]
+        elif isinstance(one, ast.List | ast.Tuple):
+            parts = [(part, where) for part in one.elts]
+        if not parts or len(pending) > _MOST:
+            return []
+        pending += parts
+    return found
+
+
+def _of_dataset(
+    call: ast.Call, scope: Scope, shapes: Shapes, evaluator: Evaluator
+) -> tuple[tuple[int, ...], Span] | None:
+    """The shape of an item of a dataset: that of its transform's last step with a size, else its own."""
+    given = [keyword.value for keyword in call.keywords if keyword.arg in ("transform", "transforms")]
+    positional = [chain for part in call.args if (chain := _chain(part, scope, evaluator)) is not None]
+    chains = positional + [_chain(part, scope, evaluator) for part in given]
+    if len(chains) > 1 or any(keyword.arg is None for keyword in call.keywords):
+        return None
+    own = KNOWN_ITEMS.get(dotted(call.func).rpartition(".")[2])
+    if not chains:
+        return (own, scope.span(call)) if own is not None and len(call.args) <= 1 else None
+    steps = chains[0]
+    if steps is None or not all(isinstance(step, ast.Call) for step in steps):
+        return None
+    sizing = [step for step in steps if isinstance(step, ast.Call) and _sizes(step)]
+    if sizing:
+        found = shapes.get(id(sizing[-1]))
+        gray = found is not None and own is not None and own[0] == 1
+        return ((1, *found[0][1:]), found[1]) if gray and found is not None else found
+    return (own, scope.span(call)) if own is not None else None
+
+
+def _chain(node: ast.expr, scope: Scope, evaluator: Evaluator) -> list[ast.expr] | None:
+    """The steps of the only chain that an expression stands for; a transform alone is one, too."""
+    if isinstance(node, ast.Name | ast.Attribute):
+        given = evaluator.given_to(node, scope)
+        node, scope = given[0] if len(given) == 1 else (node, scope)
+    steps = _steps(node)
+    alone = steps is None and isinstance(node, ast.Call) and scope.full_name(node.func).startswith(_TRANSFORMS)
+    return [node] if alone else steps

@@ -1,0 +1,50 @@
+"""How large the items of a loader are that its transforms tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.cases import PYTORCH, compose, need
+
+HEAD = (
+    "import torch\nfrom torch.utils.data import DataLoader, Subset\nfrom torchvision import transforms as T\n"
+    "from torchvision.datasets import CIFAR10, FashionMNIST, ImageFolder\n"
+)
+LOADS = "for batch in DataLoader(data, batch_size=64, num_workers=8):\n    pass\n"
+LARGE, SMALL = "T.Compose([T.Resize((224, 224)), T.ToTensor()])", "T.Compose([T.Resize(32), T.ToTensor()])"
+OWN = "class Own(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n        return self.t(load(i))\n"
+
+
+@table(
+    ("code", "verdict", "mib"),
+    [
+        # Each dataset has its own transform; what another one has does not count.
+        (f"data = ImageFolder('/d', {LARGE})\n{LOADS}", "needed", 661.5),
+        (f"data = CIFAR10('/d', transform={LARGE})\n{LOADS}", "needed", 661.5),
+        (f"t = {LARGE}\ndata = Subset(ImageFolder('/d', transform=t), range(9))\n{LOADS}", "needed", 661.5),
+        (f"data = ImageFolder('/d', {SMALL})\nshown = ImageFolder('/d', {LARGE})\n{LOADS}", "not-needed", None),
+        (f"data = CIFAR10('/d', transform=T.ToTensor())\n{LOADS}up = T.Resize((224, 224))\n", "not-needed", None),
+        (f"data = CIFAR10('/d')\n{LOADS}model = torch.nn.Sequential(T.Resize((224, 224)))\n", "not-needed", None),
+        # Which one counts is not known: the largest is advised, and it is no error.
+        (f"data = ImageFolder('/d', pick({{1: {SMALL}, 2: {LARGE}}}))\n{LOADS}", "likely", 661.5),
+        (f"{OWN}data = Own()\nt = {LARGE} if small() else {SMALL}\n{LOADS}", "likely", 661.5),
+        (f"{OWN}data = Own()\nt = {LARGE}\n{LOADS}", "needed", 661.5),
+        # The last step of a chain counts.
+        (f"data = ImageFolder('/d', T.Compose([T.Resize(256), T.CenterCrop(224), T.ToTensor()]))\n{LOADS}",
+         "needed", 661.5),
+        (f"data = ImageFolder('/d', T.Compose([T.Resize(512), T.RandomCrop(32), T.ToTensor()]))\n{LOADS}",
+         "not-needed", None),
+        (f"{OWN}data = Own()\nt = T.Compose([T.Resize(512), T.RandomCrop(32), T.ToTensor()])\n{LOADS}", "not-needed", None),
+        # One colour, and numbers of one byte.
+        (f"data = FashionMNIST('/d', transform=T.Compose([T.Resize(64), T.ToTensor()]))\n{LOADS}", "not-needed", None),
+        (f"{OWN}data = Own()\nt = T.Compose([T.Resize(96), T.Grayscale(), T.ToTensor()])\n{LOADS}", "likely", 121.5),
+        (f"{OWN}data = Own()\nt = T.Compose([T.Resize(96), T.PILToTensor()])\n{LOADS}", "likely", 121.5),
+        (f"{OWN}data = Own()\nt = T.Compose([T.Resize(400), T.PILToTensor()])\n{LOADS}", "needed", 2109.4),
+    ],
+)  # fmt: skip
+def test_what_transforms_leave(tmp_path: Path, code: str, verdict: str, mib: float | None) -> None:
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": f"FROM {PYTORCH}\nCOPY . .\n"}
+    found = need(tmp_path, {**files, "train.py": HEAD + code})
+    sizes = [round(mechanism.bytes / 2**20, 1) for mechanism in found.mechanisms if mechanism.bytes]
+    assert (found.verdict, sizes) == (verdict, [mib] if mib else [])
