@@ -35,7 +35,8 @@ OWN = "class Own(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n    
          "needed", 661.5),
         (f"data = ImageFolder('/d', T.Compose([T.Resize(512), T.RandomCrop(32), T.ToTensor()]))\n{LOADS}",
          "not-needed", None),
-        (f"{OWN}data = Own()\nt = T.Compose([T.Resize(512), T.RandomCrop(32), T.ToTensor()])\n{LOADS}", "not-needed", None),
+        (f"{OWN}data = Own()\nt = T.Compose([T.Resize(512), T.RandomCrop(32), T.ToTensor()])\n{LOADS}",
+         "not-needed", None),
         # One colour, and numbers of one byte.
         (f"data = FashionMNIST('/d', transform=T.Compose([T.Resize(64), T.ToTensor()]))\n{LOADS}", "not-needed", None),
         (f"{OWN}data = Own()\nt = T.Compose([T.Resize(96), T.Grayscale(), T.ToTensor()])\n{LOADS}", "likely", 121.5),
