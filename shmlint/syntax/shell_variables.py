@@ -50,13 +50,15 @@ class Buffer:
     """Characters of a word under way, each with its place in the file (-1: none) and whether it
     may split the word; and the stretches that are not known."""
 
-    __slots__ = ("chars", "harmless", "offsets", "options", "quoted", "splits", "unknown")
+    __slots__ = ("chars", "harmless", "kept", "offsets", "options", "quoted", "splits", "unknown")
 
     def __init__(self) -> None:
         self.chars: list[str] = []
         self.offsets: list[int] = []
         self.splits: list[bool] = []
         self.unknown: list[tuple[int, int, Cause, bool]] = []
+        self.kept: list[tuple[int, int]] = []
+        """Its stretches between quotation marks that are in an expansion, which stay one word."""
         self.quoted = False
         self.harmless = False
         """Its unknown stretches hold nothing that matters."""
@@ -80,6 +82,9 @@ class Buffer:
         flags = [splits] * len(other.chars)
         for a, b, _, _ in other.unknown:  # `$(a b)` is one piece, whatever is in it
             flags[a:b] = [False] * (b - a)
+        for a, b in other.kept:
+            flags[a:b] = [False] * (b - a)
+        self.kept += [(a + start, b + start) for a, b in other.kept]
         self.splits += flags
         self.harmless = other.harmless and (self.harmless or not self.unknown)
         self.options = self.options or other.options

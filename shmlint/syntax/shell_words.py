@@ -69,6 +69,8 @@ _ANY_CHARACTER = ""
 
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 """A variable alone, which a longer text held."""
+_MARKS = ("'", '"')
+_QUOTED = frozenset({"string", "raw_string", "ansi_c_string", "translated_string"})
 _SIMPLE = frozenset({"word", "number", "raw_string", "string"})
 """The nodes that may say what they stand for."""
 
@@ -312,11 +314,22 @@ class WordReader:
             because = Cause("placeholder")
         whole = start == 0 and end == len(buffer.chars)
         word = self._placed(restore(text), buffer.offsets[start:end], written, whole=whole)
+        word = self._with_marks(word, buffer, start, end) if buffer.kept else word
         if because is None:
             return word
         named = _VARIABLE.fullmatch(text)
         options = buffer.options or (named is not None and self.variables.holds_options(named[1]))
         return word._replace(unknown=because, maybe_many=many, harmless=buffer.harmless, options=options)
+
+    def _with_marks(self, word: Word, buffer: Buffer, start: int, end: int) -> Word:
+        """A word with the quotation marks in its place that are around its first or last characters."""
+        span = word.span
+        if span is None or not any(start <= a and b <= end for a, b in buffer.kept):
+            return word
+        text, first, last = span.source.text, span.start, span.end
+        first -= any(a == start for a, _ in buffer.kept) and text[first - 1 : first] in _MARKS
+        last += any(b == end for _, b in buffer.kept) and text[last : last + 1] in _MARKS
+        return word._replace(span=Span(span.source, first, last))
 
     def _placed(self, text: str, offsets: Sequence[int], written: Span | None, *, whole: bool = True) -> Word:
         """A word of a stretch that is ``written`` somewhere, or all of it (``whole``)."""
@@ -651,9 +664,18 @@ class WordReader:
             buffer.quoted = buffer.quoted or quoted
 
     def _joined(self, nodes: Sequence[Node]) -> Buffer:
+        """The text behind the sign of an expansion; what is between quotation marks in it stays one word."""
         buffer = Buffer()
-        for node in nodes:
+        end = nodes[0].start_byte if nodes else 0
+        parts = [part for whole in nodes for part in (whole.children if whole.type == "concatenation" else [whole])]
+        for node in parts:
+            if node.start_byte > end:
+                a, b = self.tree.char(end), self.tree.char(node.start_byte)
+                buffer.add(self.tree.text.text[a:b], self.tree.offsets(a, b))
+            start, end = len(buffer.chars), node.end_byte
             self.add(buffer, node, quoted=True)
+            if node.type in _QUOTED:
+                buffer.kept.append((start, len(buffer.chars)))
         # Where the expansion is without quotation marks, they may still become many words.
         buffer.unknown = [(start, end, why, True) for start, end, why, _ in buffer.unknown]
         return buffer

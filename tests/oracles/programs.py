@@ -141,6 +141,8 @@ _USES = (
     '"${!R}"',
     "${V:-$T}",
     "${GIVEN:+$T}",
+    '${GIVEN:+--gpus "all"}',
+    "${GIVEN:+--gpus 'all' -e \"A=b c\"}",
     "$(echo $T)",
     '"$@"',
     "$1 $2",

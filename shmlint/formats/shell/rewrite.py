@@ -88,7 +88,7 @@ class RunRewriter(ReadOnly):
             return
         gpu = self._gpu()
         if gpu is not None and not _taken_apart(gpu.word):
-            if not _in_default(gpu.word):
+            if not _in_default(gpu.value_word or gpu.word):
                 yield _after(gpu, new)
         else:
             first = self._first()
