@@ -174,13 +174,14 @@ def _of_calls(
     """What the calls of a program fill, each with whether that is sure; and whether one of them fits."""
     mechanisms: list[tuple[Mechanism, bool]] = []
     small = False
+    ranks = max([ranks or 1, *_ranks_with_loaders(reading, launch)])
     for call in reading.calls:
         found = _mechanism(call, reading, ranks, launch)
         if found == "small":
             small = True
         elif isinstance(found, Mechanism):
             mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
-            mechanisms.append((found, _is_sure(call, reading, entry, _room(launch), ranks or 1)))
+            mechanisms.append((found, _is_sure(call, reading, entry, _room(launch), ranks)))
     return mechanisms, small
 
 
@@ -318,10 +319,24 @@ def _queues(call: Call, ranks: Mechanism, launch: Launch) -> tuple[Mechanism, ..
 Items = tuple[tuple[tuple[int, ...], Span], ...]
 
 
-def _mechanism(call: Call, reading: Reading, ranks: int | None, launch: Launch) -> Mechanism | str | None:
+def _ranks_with_loaders(reading: Reading, launch: Launch) -> Iterator[int]:
+    """The ranks that a program starts of its own code, each of which has the loaders that it makes."""
+    count = gpu_count(launch)
+    for call in reading.calls:
+        if call.row.use == "ranks" and call.row.argument in _RUN_THE_CODE and call.processes.certain:
+            ranks = _asked_for(call.processes, launch) or 1
+            ranks = min(ranks, count) if isinstance(count, int) else ranks
+            yield ranks if ranks <= _MOST_RANKS else 1
+
+
+_RUN_THE_CODE = frozenset({"nprocs", "devices", "num_processes", "num_gpus_per_machine"})
+"""Arguments of launchers that run the program's code in each of their ranks."""
+
+
+def _mechanism(call: Call, reading: Reading, ranks: int, launch: Launch) -> Mechanism | str | None:
     room = _room(launch)
     if call.row.use == "dataloader":
-        return _dataloader(call, reading, ranks or 1, room)
+        return _dataloader(call, reading, ranks, room)
     if call.row.use == "ranks":
         if _are_apart(call, reading):
             return None
@@ -469,16 +484,26 @@ def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
     if not collectives(launch):
         return None
     count = gpu_count(launch)
-    asked = _devices(processes.value) or processes.number
-    if processes.value in _EVERY or processes.value is POSITIVE:
-        asked = count if isinstance(count, int) else None
-        if asked is None and count != 1:
-            told = Evidence("one process per GPU", span)
-            because = f"one process per GPU, {collectives(launch)} between them"
-            return Mechanism("nccl", None, "estimated", because, (told,), NCCL_SOURCE)
+    asked = _asked_for(processes, launch)
+    if asked is None and count != 1 and _is_one_per_gpu(processes):
+        told = Evidence("one process per GPU", span)
+        because = f"one process per GPU, {collectives(launch)} between them"
+        return Mechanism("nccl", None, "estimated", because, (told,), NCCL_SOURCE)
     if asked is None or not 2 <= asked <= _MOST_RANKS or (isinstance(count, int) and count < 2):
         return None
     return nccl(asked, (Evidence(f"{asked} ranks", span),), launch)
+
+
+def _is_one_per_gpu(processes: Found) -> bool:
+    return processes.value in _EVERY or processes.value is POSITIVE
+
+
+def _asked_for(processes: Found, launch: Launch) -> int | None:
+    """How many ranks a program starts; None where that is not known."""
+    if _is_one_per_gpu(processes):
+        count = gpu_count(launch)
+        return count if isinstance(count, int) else None
+    return _devices(processes.value) or processes.number
 
 
 _MOST_RANKS = 128

@@ -128,6 +128,30 @@ def test_processes_that_a_configuration_of_accelerate_sets(
     assert need(tmp_path, files).verdict == verdict
 
 
+BATCHES = "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=8)"
+
+
+@table(
+    "code, ranks",
+    [
+        (f"import lightning as L\nL.Trainer(devices=4).fit(net, {BATCHES})\n", 4),
+        (f"import lightning as L\nL.Trainer(devices=1).fit(net, {BATCHES})\n", 1),
+        (f"from lightning.fabric import Fabric\nFabric(devices=4).launch()\n{BATCHES}\n", 4),
+        (f"import torch.multiprocessing as mp\ndef run(rank):\n    {BATCHES}\nmp.spawn(run, nprocs=4)\n", 4),
+        (f"import torch.multiprocessing as mp\ndef run(rank):\n    {BATCHES}\nmp.spawn(run, nprocs=many())\n", 1),
+        (f"import lightning as L\nL.Trainer(devices=64).fit(net, {BATCHES})\n", 8),
+    ],
+)
+def test_each_rank_that_a_program_starts_has_its_loaders(tmp_path: Path, code: str, ranks: int) -> None:
+    files = {
+        "compose.yaml": compose("python fit.py").replace("[gpu]", "[gpu], count: 8"), "Dockerfile": DOCKERFILE,
+        "fit.py": f"from torch.utils.data import DataLoader\n{code}",
+    }  # fmt: skip
+    because = [mechanism.because for mechanism in need(tmp_path, files).mechanisms if mechanism.id == "dataloader"]
+    before = f"{ranks} ranks × " if ranks > 1 else ""
+    assert because == [f"{before}(8 × 2 + 2) batches × 36.8 MiB"]
+
+
 @table(
     "code, ranks",
     [
@@ -140,6 +164,11 @@ def test_processes_that_a_configuration_of_accelerate_sets(
         ("import hugectr\nhugectr.CreateSolver(vvgpu=[[0]])", None),
         ("import hugectr\nhugectr.solver_parser_helper(vvgpu=[[0, 1]])", 2),
         ("import hugectr\nhugectr.CreateSolver(max_eval_batches=3)", None),
+        # The number of one GPU starts no ranks.
+        ("from ultralytics import YOLO\nYOLO('a').train(device=[0, 1], workers=0)", 2),
+        ("from ultralytics import YOLO\nYOLO('a').train(device='0,1,2', workers=0)", 3),
+        ("from ultralytics import YOLO\nYOLO('a').train(device=2, workers=0)", None),
+        ("from ultralytics import YOLO\nYOLO('a').val(device=[0, 1], workers=0)", None),
     ],
 )
 def test_ranks_of_a_list_of_gpus(tmp_path: Path, code: str, ranks: int | None) -> None:

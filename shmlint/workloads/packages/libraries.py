@@ -44,6 +44,8 @@ class Row(NamedTuple):
     """Its items may be larger than is known, and only they are its items."""
     side: str = ""
     """The argument that is the height and width of ``item``."""
+    devices: str = ""
+    """The argument that is a list of GPUs, each of which gets a rank."""
     imported: str = ""
     """The package that the program imports, for a bare name that is only that of a method of its objects."""
 
@@ -274,7 +276,7 @@ ROWS: tuple[Row, ...] = (
     Row("sentence_transformers.SentenceTransformerTrainingArguments", "dataloader", "dataloader_num_workers", -1, 0,
         "per_device_train_batch_size", -1, 8),
     *(Row(f"{place}.{name}.{method}", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640), _ULTRALYTICS,
-          validation=0 if method == "val" else 2, side="imgsz")
+          validation=0 if method == "val" else 2, side="imgsz", devices="device" if method == "train" else "")
       for name, methods, places in _ULTRALYTICS_MODELS for method in methods for place in places),
     Row("ultralytics.data.build_dataloader", "dataloader", "workers", 2, None, "batch", 1, None),
     Row("ultralytics.data.build.build_dataloader", "dataloader", "workers", 2, None, "batch", 1, None),

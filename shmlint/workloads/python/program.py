@@ -121,6 +121,7 @@ def _result(walker: Walker) -> Reading:
             loaders[len(calls)] = site
             calls.append(_made(row, site, walker))
             _note_size(calls[-1], walker)
+            calls += _on_each_gpu(row, site, walker.evaluator)
         elif not meant and (row is None or _is_of_object(site)) and (counted := _counted(site, walker)):
             walker.stop(f"what `{site.name}` does with `{counted}` is unknown", site.span)
         elif row is None and _may_train(site, walker):
@@ -461,6 +462,14 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     shape = _of_image(argument(row.side, -1, None).value) if row.side else ()
     row = row._replace(item=shape) if shape else row
     return sized(Call(row, count, batch, prefetch, site.span, site.certain, repeated), site, evaluator)
+
+
+def _on_each_gpu(row: Row, site: Site, evaluator: Evaluator) -> list[Call]:
+    """The ranks of a trainer that starts one on each GPU of a list; the number of a single GPU starts none."""
+    given = evaluator.argument(site.node, row.devices, -1, None, site.scope).value if row.devices else None
+    several = isinstance(given, tuple) or (isinstance(given, str) and "," in given)
+    ranks = Row(row.call, "ranks", row.devices, default=None, source=row.source)
+    return [_filled(ranks, site, evaluator)] if several else []
 
 
 def _note_size(call: Call, walker: Walker) -> None:
