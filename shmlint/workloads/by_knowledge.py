@@ -225,8 +225,9 @@ def _workers(case: _Case) -> Need | None:
     minimum, recommended = (case.minimum, case.recommended) if verified else (None, None)
     because = "DataLoader workers" if reading.private else f"{workers} DataLoader workers"
     mechanism = Mechanism("dataloader", None, "estimated", because, (told,), DATALOADER_SOURCE)
+    doubtful = reading.serves or reading.workers_perhaps or _are_few(reading.ran)
     return Need(
-        "likely" if reading.serves or reading.workers_perhaps or _are_few(reading.ran) else "needed", minimum,
+        "needed" if _trains(reading) and not doubtful else "likely", minimum,
         recommended or UNKNOWN_RECOMMENDED, workload.known if workload is not None else None, text, DATALOADER_SOURCE,
         (*case.evidence, told), (mechanism,),
     )  # fmt: skip

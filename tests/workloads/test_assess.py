@@ -836,7 +836,7 @@ def test_a_queue_has_the_size_that_is_set() -> None:
 
 
 def test_numbers_from_an_env_file_are_not_shown() -> None:
-    for command in ("torchrun --nproc_per_node=8 t.py", "python t.py --num_workers 8"):
+    for command in ("torchrun --nproc_per_node=8 t.py", "python train.py --num_workers 8"):
         need = assess(launch("pytorch/pytorch", command, private=True, written=command))
         assert need.verdict == "needed"
         assert "8" not in " ".join(e.text for e in need.evidence)

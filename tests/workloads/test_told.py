@@ -35,7 +35,7 @@ OF_HOST = SIZED.replace("--shm-size=16g", "--ipc=host")
         ({"README.md": UNREAD, "start.sh": OF_HOST}, "likely"),
         ({"README.md": UNREAD.replace(".py", ".py --num_workers 0"), "start.sh": OF_HOST}, "likely"),
         ({"README.md": UNREAD.replace(".py", ".py --num_workers 0"), "start.sh": SIZED}, "likely"),
-        ({"README.md": UNREAD.replace("tune.py", "tune.py --num_workers=0\npython eval.py --num_workers=4"),
+        ({"README.md": UNREAD.replace("tune.py", "tune.py --num_workers=0\npython train.py --num_workers=4"),
           "start.sh": OF_HOST}, "needed"),
         ({"README.md": UNREAD.replace("tune.py", "tune.py --num_workers=0\ntorchrun --nproc_per_node=4 train.py"),
           "start.sh": OF_HOST}, "needed"),
