@@ -204,11 +204,31 @@ def _connected(
     """The ranks of a program whose code joins them, if a launcher starts several; and whether that is sure."""
     count = gpu_count(launch)
     ranks = min(ranks, count) if ranks is not None and isinstance(count, int) else ranks
-    if ranks is None or ranks < 2 or not collectives(launch):
+    if not collectives(launch):
         return []
+    if ranks is None or ranks < 2:
+        return _of_its_own(entry, reading, launch)
     told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)
     by_default = any(entry.is_started_by(ran) and has_ranks_by_default(ran.words) for ran in commands)
     return [(nccl(ranks, (told,), launch), entry.certain and not entry.guessed and not by_default)]
+
+
+def _of_its_own(entry: Entry, reading: Reading, launch: Launch) -> _Counted:
+    """The ranks that a program starts as processes, or joins as its code says; some may be in other containers."""
+    if reading.started is None or gpu_count(launch) == 1 or any(call.row.use == "ranks" for call in reading.calls):
+        return []
+    if any(re.match(_IS_ONE_RANK, word) is not None for word in entry.arguments):
+        return []
+    ranks, place = reading.started
+    if ranks is not None and ranks <= _MOST_RANKS:
+        return [(nccl(ranks, (Evidence(f"{ranks} ranks communicate with each other", place),), launch), False)]
+    told = Evidence("starts processes that communicate with each other", place)
+    because = f"several processes, {collectives(launch)} between them"
+    return [(Mechanism("nccl", None, "estimated", because, (told,), NCCL_SOURCE), False)]
+
+
+_IS_ONE_RANK = r"--(?:(?:local|node)[-_])?rank\b"
+"""An option that says which of the ranks a program is: the others are started elsewhere."""
 
 
 def _shown(entry: Entry, found: _Counted) -> _Counted:

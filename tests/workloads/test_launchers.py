@@ -128,6 +128,31 @@ def test_processes_that_a_configuration_of_accelerate_sets(
     assert need(tmp_path, files).verdict == verdict
 
 
+JOINED = "import torch.distributed as dist\nimport multiprocessing as mp\n"
+RUNS = "def run(rank, size):\n    dist.init_process_group('BACKEND', rank=rank, world_size=size)\n"
+EACH = "for rank in range(count()):\n    mp.Process(target=run, args=(rank, 4)).start()\n"
+
+
+@table(
+    "code, because",
+    [
+        (RUNS + EACH, ["4 ranks"]),
+        (RUNS.replace(", world_size=size", "") + EACH, ["several processes, NCCL between them"]),
+        ("dist.init_process_group('nccl', world_size=4)\n", ["4 ranks"]),
+        # One process, or others that do not join; what talks over sockets; a process that is not one of many.
+        ("dist.init_process_group('nccl', world_size=1)\n", []),
+        (RUNS.replace("BACKEND", "gloo") + EACH, []),
+        (RUNS.replace(", world_size=size", "") + EACH.replace("for rank in range(count())", "if True"), []),
+        ("dist.init_process_group('nccl')\ndef run(rank, size):\n    print(rank)\n" + EACH, []),
+    ],
+)
+def test_ranks_that_a_program_starts_as_processes(tmp_path: Path, code: str, because: list[str]) -> None:
+    code = JOINED + code.replace("BACKEND", "nccl")
+    found = need(tmp_path, {"compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, "fit.py": code})
+    assert found.verdict == ("likely" if because else "not-needed")
+    assert [mechanism.because for mechanism in found.mechanisms] == because
+
+
 BATCHES = "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=8)"
 
 

@@ -143,9 +143,11 @@ def _result(walker: Walker) -> Reading:
     named = bool(shaped) and shaped.issubset(KNOWN_ITEMS)
     environment = (*walker.environment, *(variable for module in loaded for variable in _environment(module)))
     collective, sockets = _joined([*sites.values(), *filter(walker.is_settled, walker.sites)], walker.evaluator)
+    started = _own_ranks(sites.values(), walker.evaluator) if collective is not None else None
     return Reading(
         tuple(calls), collective, tuple(items), environment, tuple(walker.stops), tuple(walker.commands),
-        frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed), sockets=sockets,
+        frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed),
+        started=started, sockets=sockets,
         may_join=_names_ranks(loaded), may_load=any(_imports_loaders(one.module) for one in loaded),
         several=bool(items) and (any(_has_more(one.module, named=named) for one in loaded) or _of_some(items, loaded)),
         pictures=1 if items and _of_classes(sites.values(), loaded) else 2,
@@ -268,6 +270,32 @@ def _joined(sites: Collection[Site], evaluator: Evaluator) -> tuple[Span | None,
         found = [s for s in found if s not in groups and not s.name.endswith(".DistributedDataParallel")]
         return (found[0].span, False) if found else (None, True)
     return (found[0].span if found else None), False
+
+
+_PROCESSES = frozenset({
+    f"{module}.Process" for module in ("multiprocessing", "torch.multiprocessing", "multiprocessing.context")
+})  # fmt: skip
+
+
+def _own_ranks(sites: Collection[Site], evaluator: Evaluator) -> tuple[int | None, Span] | None:
+    """The ranks that a program joins as the code says how many, or starts as processes in a loop; and where."""
+    for site in sites:
+        if site.name == "torch.distributed.init_process_group":
+            ranks = evaluator.argument(site.node, "world_size", 3, None, site.scope).number
+            if ranks is not None and ranks > 1:
+                return ranks, site.span
+    for site in sites:
+        if site.name in _PROCESSES and evaluator.is_repeated(site.node, site.scope) and _joins(site, evaluator):
+            return None, site.span
+    return None
+
+
+def _joins(site: Site, evaluator: Evaluator) -> bool:
+    """Whether the function that a process runs joins ranks."""
+    target = next((keyword.value for keyword in site.node.keywords if keyword.arg == "target"), None)
+    found = evaluator.definition(site.scope.full_name(target), site.scope) if target is not None else None
+    named = (dotted(node.func) for node in ast.walk(found[0]) if isinstance(node, ast.Call)) if found else ()
+    return any(name.rpartition(".")[2] == "init_process_group" for name in named)
 
 
 def _is_on_cpus(site: Site, evaluator: Evaluator) -> bool:

@@ -45,6 +45,8 @@ class Reading(NamedTuple):
     """Programs that it starts, and whether it surely does."""
     variables: frozenset[str] = frozenset()
     """The variables of the environment that it changes, which these may find; the empty name stands for all."""
+    started: tuple[int | None, Span] | None = None
+    """The ranks that it starts or joins by itself, as processes, and where; None of a number that is not known."""
     sockets: bool = False
     """Whether its ranks are joined by Gloo, which talks over TCP."""
     may_join: bool = True
