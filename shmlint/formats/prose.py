@@ -7,15 +7,19 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from shmlint.model.launch import Launch
-from shmlint.model.source import Source
+from shmlint.model.source import Source, Span
 from shmlint.syntax.markdown import Block
+from shmlint.syntax.shell_text import mentions_engine
 
 _REMEDY = re.compile(
     r"--ipc[= ]host\b|\bipc: *host\b|--shm-size(?:[= ]\d[\w.]*)?|\bshm_size\b(?:: *\d[\w.]*)?|(?i:\bbus error\b)"
+    r"|(?i:\bno space left on device\b)|(?i:/dev/shm is too small)"
+    r"|(?im:(?<=^)\W*(?:wrong|incorrect|bad)(?=\W*$))"
 )
 _FAILS = re.compile(
     r"(?i)\b(?:without|fails?|failed|failing|crash\w*|hangs?|dies?|lacks?|lacking|misses|missing|happens?|ends? with"
-    r"|(?:bus )?errors?|too (?:small|little|low)|runs? out|do not run|don't run|does not work|doesn't work|instead)\b"
+    r"|(?:bus )?errors?|too (?:small|little|low)|runs? out|do not run|don't run|does not work|doesn't work|instead"
+    r"|no space left|wrong|incorrect|bad|no --shm-size|no shm_size|not needed|is enough)\b"
 )
 """What tells that a command is one that fails. Advice alone, "increase the shared memory for training", does not."""
 _HEADING = re.compile(r" {0,3}#{1,6}\s|([=~^#*+-])\1{3,}\s*$")
@@ -24,13 +28,16 @@ _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d+[.)])[ \t]|[ \t>]*\|")
 _FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _FRAME = re.compile(r"[ \t>]*(?:`{3,}|~{3,}|\.\. [\w-]+::|:[\w-]+:|::[ \t]*$)")
 """The line of a fence, or of a directive and its options."""
+_OUTPUT = re.compile(r"(?i)\bbus error\b|\bno space left on device\b|\binsufficient shared memory\b|\bcore dumped\b")
+"""What a command printed that lacked shared memory."""
+_PROMPT = re.compile(r"[ \t>]*(?:[$#%]|>>>|PS .*>)[ \t]")
 _MOST = 20
 """So many lines of a paragraph are looked at."""
 
 
 def with_remedies(launches: Iterable[Launch], source: Source, blocks: Sequence[Block]) -> Iterator[Launch]:
     """Launches with what the sentences around them name: what gives more shared memory, or the error without it."""
-    if _REMEDY.search(source.text) is None:
+    if _REMEDY.search(source.text) is None and _OUTPUT.search(source.text) is None:
         yield from launches
         return
     code = sorted((block.lines[0][0], block.lines[-1][1], block.inline) for block in blocks)
@@ -46,8 +53,17 @@ def with_remedies(launches: Iterable[Launch], source: Source, blocks: Sequence[B
         around = _item(lines, first, last) if inline else _beside(lines, first, last)
         text = "\n".join((*around, *_comments_above(source, launch.span.line, first + 1)))
         fails = launch.shm is not None or _FAILS.search(text) is not None
-        named = (found[0] for found in _REMEDY.finditer(text)) if fails else ()
+        named = [found[0].strip() for found in _REMEDY.finditer(text)] if fails else []
+        named += _printed(source, launch.span, end) if not inline else ()
         yield launch._replace(remedies=tuple(dict.fromkeys(named)))
+
+
+def _printed(source: Source, span: Span, end: int) -> Iterator[str]:
+    """The errors of too little shared memory that stand behind a command in its block, before the next command."""
+    for line in source.text[span.end : end].split("\n")[1:]:
+        if _PROMPT.match(line) is not None or mentions_engine(line):
+            return
+        yield from (found[0] for found in _OUTPUT.finditer(line))
 
 
 def _without_code(source: Source, code: Sequence[tuple[int, int, bool]]) -> str:
