@@ -6,7 +6,7 @@ Source: go-task website/src/docs/reference/schema.md and templating.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from shmlint.files.workspace import Workspace
@@ -24,7 +24,7 @@ from shmlint.model.source import Source
 from shmlint.model.suppression import Suppression
 from shmlint.syntax.shell_text import Builder, Places, ShellText
 from shmlint.syntax.shell_variables import ANY, given
-from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
+from shmlint.syntax.yaml import Document, MappingNode, Node, Scalar, SequenceNode
 from shmlint.syntax.yaml_read import read_documents
 from shmlint.syntax.yaml_text import scalar_text
 
@@ -70,7 +70,18 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     )
     documents = zip(read_documents(path, before), read_documents(path, after), strict=False)
     changed = frozenset().union(*(variables_changed(one.root, other.root) for one, other in documents))
-    return not used_by_others(changed, before.source(path), before) and same(old, new, sizes_only=sizes_only)
+    if used_by_others(changed, before.source(path), before) or _handed_on(changed, read_documents(path, before)):
+        return False
+    return same(old, new, sizes_only=sizes_only)
+
+
+def _handed_on(names: Collection[str], documents: Sequence[Document]) -> bool:
+    """Whether calls of tasks give variables of some names to these: what becomes of them is not followed."""
+    use = rf"\{{\{{[^{{}}]*\b(?:{'|'.join(map(re.escape, sorted(names)))})\b" if names else None
+    roots = (document.root.resolved for document in documents)
+    tasks = (root.get("tasks") for root in roots if isinstance(root, MappingNode))
+    given_ = (pairs for node in tasks if isinstance(node, MappingNode) for pairs in _given_by_calls(node))
+    return use is not None and any(isinstance(v, Scalar) and re.search(use, v.value) for _, v in given_)
 
 
 def _parts(source: Source, workspace: Workspace, places: Places) -> Iterator[Part]:
@@ -133,18 +144,20 @@ def _environment(node: MappingNode, around: Values) -> Values:
 
 def _passed(tasks: MappingNode) -> frozenset[str]:
     """The variables that calls of tasks set."""
-    found: set[str] = set()
+    return frozenset(name.value for name, _ in _given_by_calls(tasks) if isinstance(name, Scalar))
+
+
+def _given_by_calls(tasks: MappingNode) -> Iterator[tuple[Node, Node]]:
+    """The names and values of the variables that calls of tasks set."""
     stack: list[Node] = [tasks]
     while stack:
         node = stack.pop()
         if isinstance(node, SequenceNode):
             stack += node.items
         elif isinstance(node, MappingNode):
-            given_ = node.get("vars") if node.get("task") is not None else None
-            for name, _ in given_.pairs if isinstance(given_, MappingNode) else ():
-                found |= {name.value} if isinstance(name, Scalar) else set()
+            variables = node.get("vars") if node.get("task") is not None else None
+            yield from variables.pairs if isinstance(variables, MappingNode) else ()
             stack += (value for _, value in node.pairs)
-    return frozenset(found)
 
 
 def _shells(variables: Node | None, source: Source, around: Around) -> Iterator[Part]:

@@ -47,7 +47,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     if need.verdict in ("unknown", "likely") and len(context.launches) > 1 and replaces_shm101(launch, context):
         return
     fix, advice = give(launch, stated(launch, need, context.settings), severity=severity, verdict=need.verdict)
-    meant = meant_so(launch, context, need.floor)
+    meant = meant_so(launch, context, need.floor) or _may_be_another(launch)
     if meant:
         fix, severity = left_to_people(fix, severity)
     lacks = gap(need, effective.bytes)
@@ -65,6 +65,13 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
         about=container(launch),
         facts=(effective.bytes, lacks),
     )
+
+
+def _may_be_another(launch: Launch) -> tuple[Reason, ...]:
+    """Why a launch may start something else: it asks for GPUs in some branches, and its image depends on them, too."""
+    if not launch.gpu.in_branches or launch.image is None or not launch.image.because:
+        return ()
+    return (Reason("in the branches without a GPU it may start another image", "branch"),)
 
 
 def _only_looks(launch: Launch, need: Need, context: Context) -> Finding:

@@ -43,6 +43,9 @@ ADDED = {"OPTS --shm-size=8g", "OPTS) --shm-size=8g", "opts}} --shm-size=8g", "O
         ({"Taskfile.yml": "version: '3'\nvars:\n  OPTS: --gpus all --shm-size=64m\nincludes:\n  r: ./r.yml\ntasks:\n"
           f"  t:\n    cmds:\n      - {OPTS.replace('$OPTS', '{{.OPTS}}')}",
           "r.yml": "version: '3'\ntasks:\n  s:\n    cmds:\n      - docker run {{.OPTS}} alpine\n"}, ADDED),
+        ({"Taskfile.yml": "version: '3'\nvars:\n  OPTS: --gpus all --shm-size=64m\ntasks:\n  t:\n    cmds:\n"
+          f"      - {OPTS.replace('$OPTS', '{{.OPTS}}')}      - task: run\n        vars: {{O: '{{{{.OPTS}}}}'}}\n"
+          "  run:\n    cmds:\n      - docker run {{.O}} alpine\n"}, ADDED),
         # The call of a function is edited, if it has a place for the size.
         ({"run.sh": f"run() {{ docker run --gpus all \"$@\"; }}\nrun {NEEDS}\n. ./more.sh\n",
           "more.sh": "run alpine nvidia-smi\n"}, {"run --shm-size=8g nvcr"}),

@@ -139,6 +139,19 @@ def test_a_launch_is_called_what_its_format_calls_it(tmp_path: Path) -> None:
     assert found.message == "`podman run` of a/b gets 64 MiB of /dev/shm; what it runs is unknown"
 
 
+@table(
+    "image, severity, safe",
+    [("$IMG", "warning", False), ("nvcr.io/nvidia/pytorch:24.01-py3", "warning", True)],
+)
+def test_an_image_that_a_branch_chooses_with_the_gpu(tmp_path: Path, image: str, severity: str, safe: bool) -> None:
+    text = (
+        'if [ "$1" = gpu ]; then\n  O="--gpus all"; IMG=nvcr.io/nvidia/pytorch:24.01-py3\nelse\n'
+        f'  O="--memory 128m"; IMG=redis\nfi\ndocker run $O {image} torchrun --nproc_per_node=8 train.py\n'
+    )
+    (found,) = findings(tmp_path, {"run.sh": text})
+    assert found.fix is not None and (found.severity, found.fix.safe) == (severity, safe)
+
+
 def test_a_size_for_an_unknown_workload_has_to_be_asked_for(tmp_path: Path) -> None:
     (found,) = findings(tmp_path, service(image="a/b"))
     assert found.unknown_workload and found.fix is not None and not found.fix.safe
