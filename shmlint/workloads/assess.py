@@ -268,7 +268,8 @@ def _to_the_end(case: Case) -> Need | None:
     evidence = (*started, *(Evidence(step.text, step.span) for step in program.built))[:1]
     if not evidence:
         return None
-    return Need("not-needed", why="its program was read completely and uses no shared memory", evidence=evidence)
+    what = "puts little into shared memory, which fits" if case.findings.small else "uses no shared memory"
+    return Need("not-needed", why=f"its program was read completely and {what}", evidence=evidence)
 
 
 def _cloned(case: Case) -> Need | None:

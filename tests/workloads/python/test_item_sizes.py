@@ -49,3 +49,15 @@ def test_what_transforms_leave(tmp_path: Path, code: str, verdict: str, mib: flo
     found = need(tmp_path, {**files, "train.py": HEAD + code})
     sizes = [round(mechanism.bytes / 2**20, 1) for mechanism in found.mechanisms if mechanism.bytes]
     assert (found.verdict, sizes) == (verdict, [mib] if mib else [])
+
+
+@table(
+    ("code", "why"),
+    [
+        (f"data = CIFAR10('/d')\n{LOADS}", "its program was read completely and puts little into shared memory, which fits"),
+        ("print(torch.ones(1))\n", "its program was read completely and uses no shared memory"),
+    ],
+)
+def test_what_fits_is_told_apart_from_nothing(tmp_path: Path, code: str, why: str) -> None:
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": f"FROM {PYTORCH}\nCOPY . .\n"}
+    assert need(tmp_path, {**files, "train.py": HEAD + code}).why == why
