@@ -54,10 +54,10 @@ def test_what_transforms_leave(tmp_path: Path, code: str, verdict: str, mib: flo
 @table(
     ("code", "why"),
     [
-        (f"data = CIFAR10('/d')\n{LOADS}", "its program was read completely and puts little into shared memory, which fits"),
-        ("print(torch.ones(1))\n", "its program was read completely and uses no shared memory"),
+        (f"data = CIFAR10('/d')\n{LOADS}", "puts little into shared memory, which fits"),
+        ("print(torch.ones(1))\n", "uses no shared memory"),
     ],
 )
 def test_what_fits_is_told_apart_from_nothing(tmp_path: Path, code: str, why: str) -> None:
     files = {"compose.yaml": compose("python train.py"), "Dockerfile": f"FROM {PYTORCH}\nCOPY . .\n"}
-    assert need(tmp_path, {**files, "train.py": HEAD + code}).why == why
+    assert need(tmp_path, {**files, "train.py": HEAD + code}).why == f"its program was read completely and {why}"
