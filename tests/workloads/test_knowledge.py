@@ -354,12 +354,6 @@ def check_ways(directory: Path, ways: dict[str, Texts], images: list[str]) -> No
     assert {image: found for image, found in answers.items() if len(found) > 1} == {}
 
 
-@pytest.mark.slow
-@table("ways", WAYS.values(), ids=WAYS)
-def test_an_image_needs_the_same_however_it_is_started(tmp_path: Path, ways: dict[str, Texts]) -> None:
-    check_ways(tmp_path, ways, [image for images in IMAGES[::5] for image in images[:1]])
-
-
 @table(
     ("image", "files"),
     [
