@@ -29,6 +29,8 @@ class Mechanism(NamedTuple):
     because: str
     evidence: tuple[Evidence, ...] = ()
     source: str = ""
+    doubt: str = ""
+    """Why it is not sure that so much is used."""
 
 
 class Step(NamedTuple):

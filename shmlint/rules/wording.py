@@ -81,6 +81,8 @@ _UNKNOWN = (
 def _reasons(need: Need, context: Context) -> Iterator[Reason]:
     for mechanism in need.mechanisms:
         yield Reason(_arithmetic(mechanism), _NAMES.get(mechanism.id, mechanism.id), mechanism.basis, mechanism.source)
+        if mechanism.doubt and need.verdict == "likely":
+            yield Reason(mechanism.doubt, "not sure")
     if need.why:
         name = f"{need.workload.name}: " if need.workload is not None else ""
         yield Reason(f"{name}{need.why}", "reason", source=need.source)
@@ -127,7 +129,8 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
         return Reason(f"{human(size)}{f': {detail}' if detail else ''}", label, basis, about.get("source", ""))
     if need.given and figure == "recommended":
         return Reason(f"{human(size)}, for what the repository gives the same container elsewhere", label)
-    if need.mechanisms and (size != UNKNOWN_RECOMMENDED or 2 * need.total > size):
+    counted = all(mechanism.bytes and mechanism.id != "nccl" for mechanism in need.mechanisms)
+    if need.mechanisms and (size != UNKNOWN_RECOMMENDED or counted or 2 * need.total > size):
         return Reason(f"{human(size)}, the sum rounded up", label, "computed")
     if size == UNKNOWN_RECOMMENDED:
         return Reason(f"{human(size)}, the size in NVIDIA's NCCL guide", label, "chosen")

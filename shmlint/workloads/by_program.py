@@ -144,13 +144,17 @@ def _room(launch: Launch) -> int:
 _LEAST = 1024 * 1024
 
 
-def _is_sure(call: Call, reading: Reading, entry: Entry, room: int, ranks: int) -> bool:
-    """Whether a call surely runs, and with what it was counted with."""
-    if not _surely_exceeds(call, reading, ranks, room):
-        return False
-    counted = call.processes.certain or _exceeds(call, _items_of(call, reading), room)
-    known = call.row.use != "dataloader" or "." in call.row.call  # else it only has the name of PyTorch's
-    return known and call.certain and counted and entry.certain and not entry.guessed
+def _doubt(call: Call, reading: Reading, entry: Entry, room: int, ranks: int) -> str:
+    """Why it is not sure that a call runs, or with what it was counted with; empty where it is."""
+    if entry.guessed:
+        return "the program is guessed from its name"
+    if not entry.certain or not call.certain:
+        return "whether it gets there is decided at run time"
+    if call.row.use == "dataloader" and "." not in call.row.call:
+        return "its loader only has the name of PyTorch's"
+    if not call.processes.certain and not _exceeds(call, _items_of(call, reading), room):
+        return "something else may set the number"
+    return "" if _surely_exceeds(call, reading, ranks, room) else "its images may be smaller"
 
 
 def _surely_exceeds(call: Call, reading: Reading, ranks: int, room: int) -> bool:
@@ -181,7 +185,8 @@ def _of_calls(
             small = True
         elif isinstance(found, Mechanism):
             mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
-            mechanisms.append((found, _is_sure(call, reading, entry, _room(launch), ranks)))
+            doubt = _doubt(call, reading, entry, _room(launch), ranks)
+            mechanisms.append((found._replace(doubt=doubt if found.bytes else ""), not doubt))
     return mechanisms, small
 
 

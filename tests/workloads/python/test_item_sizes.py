@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.project import findings
 from tests.table import table
 from tests.workloads.cases import PYTORCH, compose, need
 
@@ -61,3 +62,24 @@ def test_what_transforms_leave(tmp_path: Path, code: str, verdict: str, mib: flo
 def test_what_fits_is_told_apart_from_nothing(tmp_path: Path, code: str, why: str) -> None:
     files = {"compose.yaml": compose("python train.py"), "Dockerfile": f"FROM {PYTORCH}\nCOPY . .\n"}
     assert need(tmp_path, {**files, "train.py": HEAD + code}).why == f"its program was read completely and {why}"
+
+
+DATA = f"data = ImageFolder('/d', {LARGE})\n"
+CONDITION = f"{DATA}if ready():\n    DataLoader(data, batch_size=64, num_workers=8)\n"
+NUMBER = f"workers = 8\nif ready():\n    workers = 4\n{DATA}{LOADS.replace('=8', '=workers')}"
+
+
+@table(
+    ("code", "doubt"),
+    [
+        (f"data = ImageFolder('/d', {LARGE})\n{LOADS}", ""),
+        (f"data = ImageFolder('/d', pick({{1: {SMALL}, 2: {LARGE}}}))\n{LOADS}", "its images may be smaller"),
+        (CONDITION, "whether it gets there is decided at run time"),
+        (NUMBER, "something else may set the number"),
+    ],
+)
+def test_a_sum_that_is_not_sure_says_why(tmp_path: Path, code: str, doubt: str) -> None:
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": f"FROM {PYTORCH}\nCOPY . .\n"}
+    (found,) = findings(tmp_path, {**files, "train.py": HEAD + code})
+    assert [reason.text for reason in found.why if reason.label == "not sure"] == ([doubt] if doubt else [])
+    assert found.severity == ("warning" if doubt else "error")
