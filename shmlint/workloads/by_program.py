@@ -458,7 +458,8 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
         evidence.append(Evidence(f"items of {' × '.join(map(str, shape))}", place))
     if call.resized is not None:
         least = " at least" if call.row.least else ""
-        evidence.append(Evidence(f"items of {' × '.join(map(str, fixed[1:]))}{least}", call.resized))
+        sides = " × ".join(map(str, fixed[1:])) or human(fixed[0])
+        evidence.append(Evidence(f"items of {sides}{least}", call.resized))
     counted = f"batches of {size}" if batch.number else "batches of at least one item"
     evidence += [Evidence(counted, at) for at in batch.spans[:1]]
     several = f"{ranks} ranks × " if ranks > 1 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
@@ -52,14 +52,18 @@ _KEYWORDS = frozenset({"size", "shape", "dtype", "requires_grad", "pin_memory", 
 _DEFAULTS = frozenset({"torch.set_default_dtype", "torch.set_default_tensor_type"})
 _ALTERS = r"(?i)resize|crop|patch|slice|half|squeeze_|set_|\bdata\b"
 """Names of what may give an array fewer numbers, or smaller ones, in place."""
-_MAKES = rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in _MAKERS}))})\("
+_MAKES = (
+    rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in _MAKERS}))}|randint|arange|randperm)\("
+)
 _MOST_SIDES = 6
 _LARGEST = 1_000_000_000
 _MOST_PARTS = 50
 
 
 class Item(NamedTuple):
-    """The bytes of a number and the sides of the largest array of an item; ``whole`` where it has no other."""
+    """The bytes of a number and the sides of the largest array of an item, or the bytes of all of its arrays.
+
+    ``whole`` where it has no other."""
 
     shape: tuple[int, ...]
     span: Span
@@ -105,11 +109,23 @@ def item_of_tensors(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Item 
     if where.full_name(call.func) not in ("torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"):
         return None
     found = [_array(tensor, where, evaluator) for tensor in call.args]
-    rows = [one._replace(shape=(one.shape[0], *one.shape[2:])) for one in found if one is not None]
-    if not rows or any(len(one.shape) < 3 for one in found if one is not None):
+    return _together([one and _row_of(one) for one in found])
+
+
+def _row_of(array: Item) -> Item:
+    """A row of an array."""
+    return array._replace(shape=(array.shape[0], *array.shape[2:]))
+
+
+def _together(arrays: Sequence[Item | None]) -> Item | None:
+    """The item of some arrays: all of them where each is known, else the largest."""
+    known = [one for one in arrays if one is not None]
+    if not known:
         return None
-    largest = max(rows, key=lambda one: _bytes(one.shape))
-    return largest._replace(whole=len(found) == 1)
+    largest = max(known, key=lambda one: _bytes(one.shape))
+    if len(known) < len(arrays) or len(known) == 1:
+        return largest._replace(whole=len(known) == len(arrays))
+    return Item((sum(_bytes(one.shape) for one in known),), largest.span, True)
 
 
 def _item(node: ast.expr | None, scope: Scope, evaluator: Evaluator) -> Item | None:
@@ -118,12 +134,9 @@ def _item(node: ast.expr | None, scope: Scope, evaluator: Evaluator) -> Item | N
         return None
     parts = list(_parts(node))
     found = [_array(part, scope, evaluator) for part in parts[:_MOST_PARTS]]
-    known = [one for one in found if one is not None]
-    others = [part for part, one in zip(parts, found, strict=False) if one is None]
-    if not known:
-        return None
-    alone = len(known) == 1 and all(isinstance(other, ast.Constant) for other in others)
-    return max(known, key=lambda one: _bytes(one.shape))._replace(whole=alone and len(parts) <= _MOST_PARTS)
+    read = zip(parts, found, strict=False)
+    arrays = [one for part, one in read if one is not None or not isinstance(part, ast.Constant)]
+    return _together(arrays if len(parts) <= _MOST_PARTS else [*arrays, None])
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
@@ -150,6 +163,9 @@ def _array(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Item | None:
     """The array that an expression makes, where its shape and the type of its numbers are known for sure."""
     made = _followed(node, scope, evaluator)
     call, where = made or (node, scope)
+    if isinstance(call, ast.Subscript):
+        whole = _array(call.value, where, evaluator) if isinstance(call.slice, ast.Name | ast.Constant) else None
+        return _row_of(whole) if whole is not None else None
     if not isinstance(call, ast.Call):
         return None
     name = where.full_name(call.func)
@@ -158,6 +174,8 @@ def _array(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Item | None:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "float" and not call.args and not call.keywords:
         inner = _array(call.func.value, where, evaluator)
         return inner._replace(shape=(4, *inner.shape[1:])) if inner is not None else None
+    if name in _OF_NUMBERS:
+        return _numbers(call, where, evaluator)
     maker = _MAKERS.get(name)
     given = {keyword.arg: keyword.value for keyword in call.keywords}
     if maker is None or not given.keys() <= _KEYWORDS or any(isinstance(a, ast.Starred) for a in call.args):
@@ -172,6 +190,23 @@ def _array(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Item | None:
     if size is None or not sides or (len(call.args) > 1 and not maker.spread and maker.dtype is None):
         return None
     return Item((size, *sides), where.span(call), True)
+
+
+_OF_NUMBERS = {"torch.randint": 2, "torch.randperm": 0, "torch.arange": 0, "numpy.random.randint": 2, "numpy.arange": 0}
+"""What makes whole numbers of 8 bytes, and the position of its shape where all before it are given."""
+
+
+def _numbers(call: ast.Call, scope: Scope, evaluator: Evaluator) -> Item | None:
+    """The array of whole numbers that a call makes: ``torch.randint(0, 10, (512,))``."""
+    name = scope.full_name(call.func)
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    if not given.keys() <= {"size", "low", "high"}:
+        return None
+    shape = given.get("size", call.args[-1] if len(call.args) > 1 or not _OF_NUMBERS[name] else None)
+    if shape is None or (not _OF_NUMBERS[name] and len(call.args) != 1):
+        return None
+    sides = _sides([shape], scope, evaluator)
+    return Item((8, *sides), scope.span(call), True) if sides else None
 
 
 def _sides(nodes: list[ast.expr], scope: Scope, evaluator: Evaluator) -> tuple[int, ...]:
