@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, TypeVar
 
 from shmlint.model.launch import ENGINES
@@ -31,7 +31,7 @@ from shmlint.syntax.shell_output import (
     read_by_calls,
     taken_by,
 )
-from shmlint.syntax.shell_repair import one_heredoc, repaired
+from shmlint.syntax.shell_repair import commands_behind_documents, one_heredoc, repaired
 from shmlint.syntax.shell_text import (
     BARE_START,
     CLOSE_BRACE,
@@ -165,7 +165,7 @@ def here_documents(text: ShellText) -> Iterator[tuple[int, int, bool]]:
 def _tree(text: ShellText) -> Tree:
     for mended in (_with_whole_words, _without_escapes, _without_comments, _with_backslashes):
         text = mended(text)
-    return Tree(repaired(one_heredoc(text))[0])
+    return Tree(repaired(commands_behind_documents(one_heredoc(text)))[0])
 
 
 _QUOTES = frozenset("'\"\\")
@@ -889,6 +889,9 @@ _VARIABLE = re.compile(r"\"?\$(?:\{[^}]*\}|\([^)]*\)|\w+|[@*])\"?")
 _ELEMENT_KEY = re.compile(r"^(?:\w+(?:\[[^]\n]*\])?|\[[^]\n]*\])\+?=")
 
 
+_STARTING_LINE = re.compile(rf"(?m)^[ \t]*(?:sudo[ \t]+)?({STARTS.pattern})")
+
+
 class _EngineReader(_CommandReader):
     """Reads the commands that may have to do with an engine."""
 
@@ -898,6 +901,7 @@ class _EngineReader(_CommandReader):
         ``set -- docker run …`` is read as one where no command is known to run the arguments.
         """
         held = [*self._held_starts(), *self._held_documents()] if self.depth == 0 else []
+        lost = list(self._in_broken()) if self.depth == 0 else []
         places: set[int] = set()
         run: set[str] = set()
         kept: list[Command] = []
@@ -915,7 +919,18 @@ class _EngineReader(_CommandReader):
             start, end = self.tree.range_of(node)
             if not any(start <= place < end for place in places) and not self._is_among(node, run):
                 yield self._unread(node, "no command is known to run what the variable holds")
+        yield from (c for c in lost if not any(c.span.start <= place < c.span.end for place in places))
         yield from (c for c in kept if not any(c.span.start <= place < c.span.end for place in places))
+
+    def _in_broken(self) -> Iterator[Command]:
+        """The lines with a container start in what the grammar does not understand, as not read."""
+        text = self.tree.text
+        for start, end in self.tree.broken:
+            lines = _STARTING_LINE.finditer(text.text, start)
+            for found in takewhile(lambda one, end=end: one.start() < end, lines):  # type: ignore[misc]
+                span = text.span(found.start(1), found.end(1)) or text.home
+                yield Command((Word(""),), span, unread="it stands in what cannot be read: a quotation mark, a bracket "
+                              "or a here-document before it may not be closed")
 
     def _by_call(self, node: Node) -> Iterator[Command]:
         return self._marked(node, super()._by_call(node))

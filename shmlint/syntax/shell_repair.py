@@ -188,6 +188,54 @@ def one_heredoc(text: ShellText) -> ShellText:
     return text._replace(text="\n".join(lines)) if found else text
 
 
+_QUOTED = r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|\$\([^()]*\)"""
+_UP_TO_SEMICOLON = re.compile(rf"(?s)(?:{_QUOTED}|[^\n\\'\";#]|(?<=\S)#)*+(?=;)")
+_UP_TO_LINE_END = re.compile(rf"(?s)(?:{_QUOTED}|[^\n\\'\"])*+(?=\n)")
+
+
+def commands_behind_documents(text: ShellText) -> ShellText:
+    """A text in which what follows a here-document's command in its line, ``cat <<EOF; exit``, is behind the document.
+
+    The grammar takes the ``;`` for a part of the mark, and what follows for arguments.
+    """
+    if "<<" not in text.text or ";" not in text.text:
+        return text
+    order: list[int] = []
+    at = 0
+    for start in re.finditer(_HEREDOC, text.text):
+        if start.start() < at:
+            continue  # it is in a document
+        cut = _UP_TO_SEMICOLON.match(text.text, start.end())
+        line = _UP_TO_LINE_END.match(text.text, start.end())
+        end = _end_of_document(text.text, line.end() + 1, start) if line is not None else None
+        if line is None or end is None:
+            continue
+        if cut is not None and cut.end() < line.end():
+            rest = cut.end() + (not text.text.startswith(";;", cut.end()))  # a line end stands for a `;`
+            order += [*range(at, cut.end()), *range(line.end(), end), line.end(), *range(rest, line.end())]
+        else:
+            order += range(at, end)
+        at = end
+    order += range(at, len(text.text))
+    if order == list(range(len(text.text))):
+        return text
+    used_at = [text.used_at[i] for i in order] if text.used_at else ()
+    return text._replace(
+        text="".join(text.text[i] for i in order), offsets=[text.offsets[i] for i in order], used_at=used_at
+    )
+
+
+def _end_of_document(text: str, at: int, start: re.Match[str]) -> int | None:
+    """Where the last line of a here-document ends whose text begins at a place; None where it has no last line."""
+    while at <= len(text):
+        end = text.find("\n", at)
+        end = end if end >= 0 else len(text)
+        if _ends(text[at:end], start):
+            return end
+        at = end + 1
+    return None
+
+
 def _ends(line: str, start: re.Match[str]) -> bool:
     return (line.lstrip("\t") if start["dash"] else line).rstrip("\r") == start["word"]
 

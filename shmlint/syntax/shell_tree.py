@@ -84,6 +84,27 @@ def _ending_tests(text: str) -> tuple[str, Node]:
     return text, root
 
 
+_QUOTED_PATTERN = re.compile(
+    r"""\$\{\w+(?:\[[^]\n]*\])?(?:\#|%|/|\^|,)(?=[^}\n]*')"""
+    r"""(?P<pattern>(?:\\.|'[^'\n]*'|"(?:\\.|[^"\\\n])*"|[^}'"\\\n])*+)\}"""
+)
+_WITH_QUOTE = re.compile(r"""\\.|'[^']*'|"[^"]*'[^"]*\"""")
+
+
+def _without_quoted_patterns(text: str) -> str:
+    """A text in which no pattern of an expansion is quoted, ``${NAME//'/'/_}``.
+
+    The grammar does not know quotation marks there, and takes all that follows for a text. The values of such an
+    expansion are not known in any case; another text of the same length stands for the pattern.
+    """
+
+    def plain(found: re.Match[str]) -> str:
+        pattern = _WITH_QUOTE.sub(lambda quoted: "_" * len(quoted[0]), found["pattern"])
+        return f"{text[found.start():found.start('pattern')]}{pattern}}}"
+
+    return _QUOTED_PATTERN.sub(plain, text) if "${" in text and "'" in text else text
+
+
 _OPEN_TEST = r"(?m)^([ \t]*)\[(?=[ \t][^\]\\'\"`$&|;()\n]*$)"
 
 
@@ -147,6 +168,11 @@ def walk(root: Node) -> Iterator[Node]:
         node = stack.pop()
         yield node
         stack += reversed(node.children)
+
+
+def _is_broken(node: Node) -> bool:
+    """Whether the grammar does not understand a node, or does not find its end."""
+    return node.has_error and (node.is_error or any(child.is_missing for child in node.children))
 
 
 def comments(text: str) -> set[int]:
@@ -225,6 +251,8 @@ class Tree:
         """The innermost shell of its own that each node is or is in, as far as it was asked for."""
         self.innermost: dict[int, Range | None] = {}
         """The innermost function that each of them is or is in, as far as it was asked for."""
+        self.broken: list[tuple[int, int]] = []
+        """The characters of what the grammar does not understand, or does not find the end of."""
         self.chars = character_offsets(text.text)
         self._look_at(text.text)
         self._exporting: list[Range] | None = None
@@ -238,10 +266,12 @@ class Tree:
         """
         if ">&-" in text or "<&-" in text:  # the grammar ends a command behind one that is closed
             text = _CLOSED.sub(r"\1&1", text)
+        text = _without_quoted_patterns(text)
         text, root = _without_redirections_of_assignments(*_ending_tests(text))
         if "\n\\" in text:
             text, root = _ending_before_backslashes(text, root)
         self._note(root)
+        self.broken = [self.extent(node) for node in walk(root) if _is_broken(node)] if root.has_error else []
         commands = _ids(_COMMAND)
         lines = (node for node in self.nodes if node.kind_id in commands and node.start_point[0] != node.end_point[0])
         ends = [end for command in lines for end in self._line_ends(command.named_children)]

@@ -37,6 +37,14 @@ from tests.table import table
         # A redirection behind an assignment ends it.
         ("A=$(x) 2>/dev/null\ndocker run a\nB=1 >log 2>&1; docker run b\nC=1 D=2 >log && docker run c\n", "abc"),
         ("A=1 >log &\ndocker run a\nB=1 2>&1 | docker run b\nC=1 2>log || docker run c\n", "abc"),
+        # What follows a here-document's command in its line is behind it.
+        ("cat <<E; docker run a\nx; y\nE\ndocker run b\n", "ab"),
+        ("f() {\n cat <<'E' >x && ls; docker run a \\\n\nit's\nE\n}\n{ cat <<-\\E; } >x\n\tE\ndocker run b", "ab"),
+        ("case $1 in\n a) cat <<E ;;\nx\nE\n *) docker run a ;;\nesac\n", "a"),
+        ("cat <<E # a; it's\nx\nE\ncat <<E | tee ';'; docker run a\ncat <<F; no\nE\ndocker run b\n", "ab"),
+        # A quotation mark in a pattern ends there.
+        ("A=\"${B%\\'}\"\ndocker run a\nA=${B//'/'/_}\ndocker run b\n", "ab"),
+        ("cat <<E\n\"${B//'/'/_}\"\nE\nA=$(x ${B#\\'})\ndocker run a\nA=${B//\"'\"/}; docker run b\n", "ab"),
         # What is to be filled in ends no command.
         ("data=<path_to_data>\nexport out=<the output>  # here\n\ndocker run a\n", "a"),
         ("data=<path/to>\ndocker run a <in >out\ncat <in >out\ndocker run b\n", "ab"),
@@ -51,6 +59,13 @@ from tests.table import table
 )  # fmt: skip
 def test_commands_are_found(text: str, expected: str) -> None:
     assert dockers(text) == [f"docker run {image}" for image in expected]
+
+
+@table("before", ['x "y', "x='y", "cat <<E\ny", "((((("])
+def test_a_start_behind_what_does_not_end_is_not_read(before: str) -> None:
+    source = Source("run.sh", f"docker run a\n{before}\ndocker run --gpus all b\n")
+    found = [c for c in engine_commands(whole(source, 0, len(source.text))) if c.unread]
+    assert [(c.span.line, "may not be closed" in c.unread) for c in found] == [(2 + before.count("\n") + 1, True)]
 
 
 @table(
