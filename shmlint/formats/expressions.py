@@ -9,14 +9,12 @@ from shmlint.formats.shell.run import with_texts
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN_BRACE, ShellText, not_set, restore
+from shmlint.syntax.template import EXPRESSION
 from shmlint.syntax.word import Cause
 from shmlint.syntax.yaml import Scalar
 from shmlint.syntax.yaml_text import scalar_text
 
-_EXPRESSION = re.compile(
-    r"\$\{\{.*?\}\}|\{\{.*?\}\}|<<[ \t]*(?:parameters|pipeline|matrix)\.[\w.-]+[ \t]*>>", re.S
-)
-"""The last one is CircleCI's."""
+_EXPRESSION = re.compile(EXPRESSION)
 OF_CI = re.compile(r"\$\{\{[^\n]*?\}\}")
 """An expression of GitHub's or Azure's workflows in a command that was copied out of one: no shell understands it."""
 _PLACEHOLDER = re.compile(r"(?<!\$)\{\{.*?\}\}")
@@ -37,12 +35,12 @@ def without_placeholders(line: str) -> str:
     return _replaced(_PLACEHOLDER, lambda found: "_" * len(found[0]), line)
 
 
-EXPRESSION = Cause("expression")
+UNKNOWN = Cause("expression")
 
 
 def why_unknown(text: str) -> Cause | None:
     """Why a value is not known; None where it holds no expression."""
-    return EXPRESSION if "${{" in text else None
+    return UNKNOWN if "${{" in text else None
 
 
 def _replaced(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
@@ -53,7 +51,7 @@ def _replaced(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str],
 
 def _closed(text: str) -> int:
     """The end of the last expression that is closed: nothing is looked for after it."""
-    end = max(text.rfind("}}"), text.rfind(">>"))
+    end = max(map(text.rfind, ("}}", ">>", "]]")))
     return end + 2 if end >= 0 else 0
 
 
@@ -82,7 +80,7 @@ def options_among(text: str, names: Collection[str]) -> Iterator[str]:
 
 def unset(name: str) -> Cause:
     """Why a variable is not known: those that begin and end in `_` stand for expressions."""
-    return EXPRESSION if re.fullmatch(r"_\w*_", name) else not_set(name)
+    return UNKNOWN if re.fullmatch(r"_\w*_", name) else not_set(name)
 
 
 def written_in(source: Source) -> Callable[[str], str]:
@@ -103,6 +101,6 @@ def with_expressions(launch: Launch, written: Callable[[str], str]) -> Launch:
         return launch
     text = launch.image.text if _EXPRESSION.search(launch.image.text) else image.span.text
     return launch._replace(
-        image=launch.image._replace(value=text, text=text, because=EXPRESSION.sentence),
+        image=launch.image._replace(value=text, text=text, because=UNKNOWN.sentence),
         words=launch.words._replace(image=text),
     )

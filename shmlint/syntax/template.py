@@ -12,6 +12,12 @@ PLACEHOLDER = re.compile(
 """What is replaced by a value: ``{{ shm_size | default("8g") }}``. Go's templates name what they are given with a dot,
 and are mostly for the program that gets them: ``--format "{{.State}}"``. ``${{ x }}`` is of CI systems."""
 
+EXPRESSION = (
+    r"\$\{\{(?s:.*?)\}\}|\{\{(?s:.*?)\}\}|<<[ \t]*(?:parameters|pipeline|matrix)\.[\w.-]+[ \t]*>>"
+    r"|\$\[\[[ \t]*inputs\.[^\]\n]*\]\]"
+)
+"""What a CI system or a template engine replaces, as a pattern. The last ones are those of CircleCI and GitLab."""
+
 _STATEMENT = re.compile(
     r"^[ \t]*(?:(?:#|//)[ \t]*)?\{%[-+]?[ \t]*(?:if|for|set|raw|block|macro|include|import|from|extends|with)\b", re.M
 )

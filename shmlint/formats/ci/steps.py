@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from shmlint.formats.ci.variables import handed_values
-from shmlint.formats.expressions import EXPRESSION
+from shmlint.formats.expressions import UNKNOWN
 from shmlint.formats.steps import as_step, running, starts_containers, unread
 from shmlint.model.launch import Bind, Launch, Unknown, Value
 from shmlint.model.source import Source, Span
@@ -159,7 +159,7 @@ def _set_by(holder: Node, source: Source) -> Iterator[tuple[str, Value[str]]]:
     for name, value in values.pairs if isinstance(values, MappingNode) else ():
         if isinstance(name, Scalar) and isinstance(value, Scalar):
             text = value.value
-            unknown = Unknown("variable", EXPRESSION.sentence, name.value) if "${{" in text else text
+            unknown = Unknown("variable", UNKNOWN.sentence, name.value) if "${{" in text else text
             yield name.value, Value(unknown, Span(source, value.start, value.end), text)
 
 

@@ -14,6 +14,7 @@ from shmlint.model.need import Step
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import BOM, Source, Span
 from shmlint.syntax.shell_input import with_input
+from shmlint.syntax.template import EXPRESSION
 from shmlint.workloads.commands import (
     BEHIND_DASHES,
     MISSING,
@@ -122,6 +123,8 @@ class Follower:
         self.functions: dict[str, _Body] = {}
         """The functions of the scripts that were read."""
         self.called: set[str] = set()
+        self._placeholders: dict[str, str] = {}
+        """What is written where a text has variables for it."""
         self.settled: Callable[[tuple[str, ...]], bool] = _is_known_for_none
         self.perhaps: list[Ran] = []
         """What variables start that are given several programs."""
@@ -263,7 +266,10 @@ class Follower:
         is_text, rest = shell_argument(command)
         if not rest or only_checks(command[1:]):
             return False
-        if is_text:
+        if is_text and not rest[0].strip():
+            self.stop(f"`{command[0]}` is given an empty text", context.span)
+        elif is_text:
+            self._placeholders |= {_as_variable(found): found[0] for found in re.finditer(_PLACEHOLDER, rest[0])}
             source = Source("", re.sub(_PLACEHOLDER, _as_variable, rest[0]))
             # With a name for ``$0``, whatever follows are its arguments, and there are no others.
             self._text(source, rest[2:] if len(rest) > 1 else _unsaid(rest[0]), context, inline=True)
@@ -478,7 +484,7 @@ class Follower:
         elif "$" in command[0]:
             self._either(command, context)
             self._start(self._behind_unknown(command, context))
-            self.stop(_unnamed(command[0]), context.span)
+            self.stop(_unnamed(self._placeholders.get(command[0], command[0])), context.span)
         elif not command[0].startswith("-") and not self.settled(command) and not self._compiled(command[0], context):
             built = context.depth > 0 or self.image is not None
             self.stop(_missing(command[0], built=built), context.span)
@@ -725,12 +731,15 @@ _SETS_OWN = (
 """Files of environments, compilers and ROS that set only variables of their makers, not those of a program."""
 _LINK = r"\bln\s+-s\w*\s+(/[^\s;&|]+)\s+(/[^\s;&|]+)"
 """A link that a build makes, and what it leads to."""
-_PLACEHOLDER = r"(?<![\w<])<[A-Za-z_][\w-]*>"
-"""What a page leaves to the reader; a shell would read it as redirections."""
+_PLACEHOLDER = (
+    rf"{EXPRESSION}|\$\{{\w+(?:\.\w+)+\}}"
+    r"|(?<![\w<])<[A-Za-z_](?:[\w-]*|[\w -]*\w(?=>(?:[\s;&|)\"']|\Z)))>"
+)
+"""What a page leaves to the reader, and what a CI system or Groovy puts in: a shell would read it in another way."""
 
 
 def _as_variable(placeholder: re.Match[str]) -> str:
-    return "$" + re.sub(r"\W", "_", placeholder[0][1:])
+    return f"${{_{re.sub(r'[^A-Za-z0-9]+', '_', placeholder[0]).strip('_')}}}"
 
 
 def _is_known_for_none(command: tuple[str, ...]) -> bool:
