@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from shmlint.model.number import whole_number
@@ -29,6 +30,16 @@ class Conditions:
         self.tree = words.tree
         self.decided: dict[int, bool | int | None] = {}
         """What conditions say, and the branch that a ``case`` takes, by the id of the node."""
+
+        self._left: dict[int, float] = {}
+
+    def left_in(self, sequence: Node) -> float:
+        """The byte at which the commands of a function, a loop or a branch are left in any case; inf where never."""
+        known = self._left.get(sequence.id)
+        if known is None:
+            ends = (node.start_byte for node in sequence.children if _leaves_all(node, sequence, self.tree))
+            known = self._left[sequence.id] = next(ends, inf) if sequence.type in _SEQUENCES else inf
+        return known
 
     @cached_property
     def end(self) -> int:
@@ -131,8 +142,9 @@ def _asked(subject: str, arguments: Sequence[str], held: Mapping[str, Collection
     return letters | {"", *(arguments if "argument" in kinds else ())}
 
 
-Dead = Literal["", "condition", "exit"]
-"""Why a command is sure never to run: a condition that nothing changes, or the end of the shell before it."""
+Dead = Literal["", "condition", "exit", "return"]
+"""Why a command is sure never to run: a condition that nothing changes, or the end of the shell before it, or of the
+function or the round of a loop."""
 
 
 def dead(node: Node, known: Conditions) -> Dead:
@@ -151,6 +163,8 @@ def dead(node: Node, known: Conditions) -> Dead:
         constant = decide is not None and conditions and all(_is_constant(one, known.tree) for one in conditions)
         if constant and decide is not None and decide(parent, child, known) is False:
             return "condition"
+        if known.left_in(parent) < child.start_byte:
+            return "return"
         child = parent
     return ""
 
@@ -186,6 +200,17 @@ def _end(tree: Tree, known: Conditions) -> int:
         ):
             return node.start_byte
     return END
+
+
+_SEQUENCES = frozenset({"compound_statement", "do_group", "if_statement", "elif_clause", "else_clause", "case_item"})
+
+
+def _leaves_all(node: Node, sequence: Node, tree: Tree) -> bool:
+    """Whether a command of a sequence ends the function or the round of the loop around it: ``return 1``."""
+    found = re.match(r"(return|continue|break)(?![\w.=(/-])", tree.raw(node)) if node.type == "command" else None
+    if found is None:
+        return False
+    return tree.function_of(sequence) is not None if found[1] == "return" else tree.loop_of(node) is not None
 
 
 _ENDS = r"exit(?![\w.=-])|exec[ \t]+[\w./]"

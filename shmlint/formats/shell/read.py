@@ -180,6 +180,7 @@ def _not_read(text: ShellText, found: Sequence[_Found]) -> Iterator[NotRead]:
 _NEVER = {
     "condition": "it never runs: the condition before it is always false",
     "exit": "it never runs: the shell ends before it",
+    "return": "it never runs: its function or the round of its loop ends before it",
 }
 
 

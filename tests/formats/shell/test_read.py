@@ -67,6 +67,7 @@ def test_the_file_is_fixed_and_nothing_else(tmp_path: Path) -> None:
 DEAD = {
     "condition": "it never runs: the condition before it is always false",
     "exit": "it never runs: the shell ends before it",
+    "return": "it never runs: its function or the round of its loop ends before it",
 }
 
 
@@ -93,6 +94,10 @@ DEAD = {
         ("exec ./new.sh \"$@\"\nRUN", "exit"),
         ("bash -c 'exit 0; RUN'", "exit"),
         ("exit 0\nf() {\n  RUN\n}\nf", "exit"),
+        ("f() {\n  ls\n  return 0\n  RUN\n}\nf", "return"),
+        ("f() {\n  if x; then return; if y; then RUN; fi; fi\n}\nf", "return"),
+        ("for i in a b; do\n  continue\n  RUN\ndone", "return"),
+        ("while x; do { break; RUN; } done", "return"),
     ],
 )  # fmt: skip
 def test_a_start_that_never_runs_is_told_as_not_read(tmp_path: Path, text: str, why: str) -> None:
@@ -135,6 +140,11 @@ def test_a_start_that_never_runs_is_told_as_not_read(tmp_path: Path, text: str, 
         "trap 'exit 1' INT\nRUN",
         "exit-hook\nRUN",
         "cat <<EOF\nexit\nEOF\nRUN",
+        "f() {\n  x && return\n  if y; then return 1; fi\n  RUN\n}\nf",
+        "for i in a b; do\n  if x; then continue; fi\n  RUN\ndone",
+        "f() { return; }\nf\nRUN",
+        "if x; then\n  return 1\nelse\n  RUN\nfi",
+        "case $1 in\n a) break ;;\n b) RUN ;;\nesac",
         "X=$(exit 1)\nRUN",
         "ssh host exit\nRUN",
     ],
