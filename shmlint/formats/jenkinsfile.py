@@ -227,7 +227,10 @@ def _put(builder: Builder, pipeline: Pipeline, expression: tuple[str, int, int],
     if value is not None and depth < _DEPTH and len(builder.offsets) < _LONGEST:
         _fill(builder, pipeline, value, depth + 1)
     else:
-        builder.put_unknown(pipeline.places.name(pipeline.source.text[start:end], "an expression"))
+        written = pipeline.source.text[start:end]
+        # The name of a variable outside of strings would be read as the text that it is.
+        written = written if written.startswith("$") else f"${{{written}}}"
+        builder.put_unknown(pipeline.places.name(written, "an expression"))
     builder.used(since, start, end)
 
 

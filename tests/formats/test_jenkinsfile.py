@@ -39,6 +39,8 @@ NAME = "Jenkinsfile"
         ("docker.image('IMG').inside('--gpus all') {\n}\n", IMAGE, 1),
         ("docker.image(\"IMG\").withRun(\"--gpus all\", 'serve') { c -> }\n", IMAGE, 1),
         ("def i = 'IMG'\ndocker.image(i).run('--gpus all')\n", IMAGE, 2),
+        ("docker.image(vllm).run('--gpus all')\n", "${vllm}", 1),
+        ("docker.image(env.PYTORCH).inside('--gpus all') { sh 'x' }\n", "${env.PYTORCH}", 1),
         ("def img = docker.build('me/x', '-f a/Dockerfile a')\nimg.inside('--gpus all') {}\n", "me/x", 2),
         ("agent {\n  docker {\n    image 'IMG'\n    args '--gpus all'\n    label 'x'\n  }\n}\n", IMAGE, 2),
         ("agent { docker { args \"--gpus all\"; image 'IMG' } }\n", IMAGE, 1),
