@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 
 from shmlint.files.cache import Key
 from shmlint.files.kinds import is_page
@@ -39,7 +40,7 @@ def given_by_launchers(directory: str, workspace: Workspace) -> _Values:
 def _given_in(directory: str, workspace: Workspace, *, inside: bool) -> _Values:
     found: dict[str, frozenset[str]] = {}
     for source in launchers(directory, workspace, inside=inside):
-        for name, text in _given_by(source, workspace):
+        for name, text in _given_by(source, directory, workspace):
             found[name] = found.get(name, frozenset()) | {text}
     return found
 
@@ -52,8 +53,12 @@ def launchers(directory: str, workspace: Workspace, *, inside: bool) -> Iterator
             yield source
 
 
-def _given_by(source: Source, workspace: Workspace) -> Iterator[tuple[str, str]]:
-    """What the shells set that start Compose, what is set around them, and what the env files say that they name."""
+def _given_by(source: Source, directory: str, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """What the shells set that start Compose, what is set around them, and what the env files say that they name.
+
+    Where Compose looks for its file, in a directory above the one that it is started in, it reads the ``.env`` of the
+    latter.
+    """
     from shmlint.docker.commands import compose_command
     from shmlint.syntax.shell import values
 
@@ -66,9 +71,15 @@ def _given_by(source: Source, workspace: Workspace) -> Iterator[tuple[str, str]]
         here = os.path.join(os.path.dirname(source.path), part.directory or "")
         options = (one for command in commands for one in command.options)
         named = (file for option, word in options if word is not None for file in _env_files(option, word))
+        looks = any(_LOCATE.isdisjoint(option for option, _ in command.options) for command in commands)
+        named = chain(named, (".env",) if looks and normal(here) != normal(directory) else ())
         for path in (normal(os.path.join(here, name)) for name in named):
             if workspace.inside(path, source.path):
                 yield from ((name, text or "") for name, text in read_env_file(path, workspace, {}).items())
+
+
+_LOCATE = frozenset({"-f", "--file", "--project-directory"})
+"""Options of Compose that tell where its file is."""
 
 
 def _env_files(option: str, word: Word) -> tuple[str, ...]:

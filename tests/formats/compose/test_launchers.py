@@ -86,6 +86,9 @@ LINE = "docker compose {} -f docker/compose.yaml up\n"
         ({**BESIDE, "up.sh": "set -a; . ./.env; set +a\ndocker compose up\n"}, 1),
         ({**BESIDE, "Makefile": "include .env\nexport\nup:\n\tdocker compose up\n"}, 1),
         ({**BESIDE, ".env.example": "SHM=20g\n"}, 1),
+        ({**BESIDE, "sub/.env": "SHM=20g\n", "sub/up.sh": "docker compose up\n"}, 0),
+        ({**BESIDE, "sub/.env": "SHM=20g\n", "sub/up.sh": "docker compose -f ../compose.yaml up\n"}, 1),
+        ({**BESIDE, "sub/.env": "SHM=20g\n"}, 1),
     ],
 )
 def test_an_env_file_that_a_launcher_replaces(tmp_path: Path, files: dict[str, str], errors: int) -> None:
