@@ -62,7 +62,7 @@ def _mounts_from(launch: Launch, launches: Mapping[str, Launch]) -> Iterator[Mou
     for other in launch.volumes_from:
         donor = launches.get((other.known or "").partition(":")[0])
         if donor is not None and donor is not launch:
-            yield from (mount for mount in donor.mounts if mount.type != "tmpfs")  # those are not handed on
+            yield from (mount for mount in donor.mounts if mount.type != "tmpfs" or mount.source)  # only volumes are
 
 
 def _launch(service: Service, project: Project, workspace: Workspace, swarm: str) -> Launch:

@@ -56,6 +56,13 @@ def test_what_a_volume_gives(files: dict[str, str], decided_by: str, size: int |
     assert (effective.decided_by, effective.bytes, effective.because) == (decided_by, size, "")
 
 
+def test_a_volume_is_handed_on_whatever_it_is() -> None:
+    text = A.replace("image: x", "image: x\n    volumes_from: [b]").replace("    volumes: ['shm:/dev/shm']\n", "")
+    text += f"  b: {{image: y, volumes: ['shm:/dev/shm']}}\nvolumes: {{shm: {{{TMPFS % 'size=8g'}}}}}\n"
+    launches = read(["compose.yaml"], Workspace({"compose.yaml": text}), Settings()).launches
+    assert [launch.effective_shm().bytes for launch in launches] == [8 * GB, 8 * GB]
+
+
 @table(
     ("files", "kind", "because"),
     [
