@@ -503,6 +503,12 @@ def _is_variant(path: str, base: Sequence[str], workspace: Workspace) -> bool:
         return False
 
 
+def _is_started(path: str, workspace: Workspace) -> bool:
+    """Whether Compose finds a file by its name, or a command names it alone."""
+    named = os.path.basename(path) in DEFAULT_FILES
+    return named or (path,) in lists_with(path, workspace.upwards(path), workspace)
+
+
 def _names(path: str, workspace: Workspace) -> frozenset[str]:
     try:
         return service_names(path, workspace)
@@ -597,8 +603,7 @@ def _placed(
             because = "another Compose file must set its image and may set shm_size"
             return launch._replace(undecided=Unknown("file", because))
     path = launch.span.path
-    is_default = os.path.basename(path) in DEFAULT_FILES
-    if len(combination.files) == 1 and not is_default and name in taken.extended.get(path, ()):
+    if combination.files == (path,) and name in taken.extended.get(path, ()) and not _is_started(path, workspace):
         return launch._replace(undecided=Unknown("extended", "other files extend it; it is checked there"))
     if combination.named:
         return launch._replace(combination=Combination(combination.files))

@@ -66,3 +66,21 @@ def test_of_several_overrides_compose_takes_one() -> None:
     launches = read([*files], Workspace(files), Settings()).launches
     assert {launch.files for launch in launches} == {("compose.yaml", taken), (left,)}
     assert [launch.undecided is not None for launch in launches if launch.files == (left,)] == [True]
+
+
+EXTENDING = "services:\n  b: {extends: {file: gpu.yaml, service: a}, command: nvidia-smi}\n"
+EXTENDED = "services:\n  a: {image: pytorch/pytorch, gpus: all}\n"
+
+
+@table(
+    ("files", "decided"),
+    [
+        ({"compose.yaml": EXTENDING}, [False]),
+        ({"compose.yaml": f"include: [gpu.yaml]\n{EXTENDING}"}, [True]),
+        ({"compose.yaml": EXTENDING, "up.sh": "docker compose -f gpu.yaml up\n"}, [True]),
+        ({"compose.yaml": EXTENDING, "up.sh": "docker compose -f compose.yaml up\n"}, [False]),
+    ],
+)
+def test_a_service_that_others_extend_may_be_started_itself(files: dict[str, str], decided: list[bool]) -> None:
+    launches = read(["compose.yaml", "gpu.yaml"], Workspace({**files, "gpu.yaml": EXTENDED}), Settings()).launches
+    assert [launch.undecided is None for launch in launches if launch.name == "a"] == decided
