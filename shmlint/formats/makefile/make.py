@@ -419,10 +419,7 @@ _ONE_SHELL = re.compile(r"(?m)^[ ]*\.ONESHELL[ \t]*:")
 
 def _put_line(builder: Builder, source: Source, line: Line, variables: _Variables) -> int:
     """Put in a line as the shell gets it; gives back where that begins."""
-    start = line.start + line.is_recipe(source)
-    while start < line.end and source.text[start] in "\t @-+":
-        start += 1
-    at = start
+    at = start = _behind_marks(source, line, variables)
     while line.prefix != "\t" and (below := source.text.find(f"\n{line.prefix}", at, line.end)) >= 0:
         _expand(builder, source, at, below + 1, variables, 0)
         at = below + 2
@@ -632,6 +629,26 @@ def _called(source: Source, line: Line) -> Iterator[Line]:
     """The commands of make's functions ``shell`` and ``foreach`` in a line."""
     for found in re.finditer(r"\$[({](?:shell\s|foreach\s[^,]*,[^,]*,)", source.text[line.start : line.end]):
         yield Line(line.start + found.end(), closing(source.text, line.start + found.start() + 1, line.end))
+
+
+_MARKS = re.compile(r"[ \t@+-]*")
+"""What make takes away at the beginning of a line, and does not give to the shell."""
+_MARKS_HELD = re.compile(r"\$[({](\w+)[)}]")
+
+
+def _behind_marks(source: Source, line: Line, variables: _Variables) -> int:
+    """Where the command of a line begins, behind ``@`` and ``-`` and variables that hold nothing else: ``$(Q)docker``."""
+    at = line.start + line.is_recipe(source)
+    while (marks := _MARKS.match(source.text, at, line.end)) is not None:
+        at = marks.end()
+        held = _MARKS_HELD.match(source.text, at, line.end)
+        variable = variables.known.get(held[1]) if held is not None and held[1] not in variables.hidden else None
+        if held is None or variable is None or not (variable.sure or variable.perhaps):
+            break
+        if not all(_MARKS.fullmatch(source.text, *value) for value in (*variable.values, *variable.perhaps)):
+            break
+        at = held.end()
+    return at
 
 
 def _expand(

@@ -23,6 +23,8 @@ NAME = "Makefile"
         (".RECIPEPREFIX = >\na:\n> ls\n.RECIPEPREFIX =\nb:\n\tdocker run --gpus all IMG\n", IMAGE, "all", 6),
         ("a: b ; @docker run --gpus all IMG", IMAGE, "all", 1),
         ("a:\n\t@-docker run --gpus 2 IMG\n", IMAGE, 2, 2),
+        ("Q := @\na:\n\t$(Q)docker run --gpus 2 IMG\n", IMAGE, 2, 3),
+        ("ifeq ($(V),1)\nQ :=\nelse\nQ := @\nendif\na:\n\t-${Q} sudo docker run --gpus 2 IMG\n", IMAGE, 2, 7),
         ("a:\n\t+ @ docker run --gpus 2 IMG\n", IMAGE, 2, 2),
         ("a:\n\tcd x && docker run \\\n\t\t--gpus all \\\n\t\t-v $$PWD:/w -v $(PWD):/x IMG\n", IMAGE, "all", 2),
         ("a:\r\n\tdocker run \\\r\n\t  --gpus all \\\r\n\t  IMG\r\n", IMAGE, "all", 2),
