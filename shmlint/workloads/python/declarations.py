@@ -36,6 +36,8 @@ class Declaration(NamedTuple):
     """Whether it takes all words that are left, also those that look like options."""
     statement: ast.Assign | None = None
     """The assignment that it is, which may also change what is declared elsewhere: ``args.workers = 0``."""
+    owner: ast.ClassDef | None = None
+    """The class whose field it is."""
 
 
 SETTINGS_CLASSES = (
@@ -66,7 +68,8 @@ def declarations(scope: Scope) -> Iterator[Declaration]:
         elif isinstance(node, ast.ClassDef):
             for item in node.body:
                 if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
-                    yield Declaration(key_of(item.target.id), _default_of_field(item.value), scope, scope.span(item))
+                    default = _default_of_field(item.value)
+                    yield Declaration(key_of(item.target.id), default, scope, scope.span(item), owner=node)
 
 
 def _counts_cpus(node: ast.expr) -> bool:

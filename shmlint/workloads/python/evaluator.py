@@ -29,6 +29,7 @@ from shmlint.workloads.python.modules import MOST_PASSED_ON, Modules
 from shmlint.workloads.python.objects import Objects
 from shmlint.workloads.python.options import Options
 from shmlint.workloads.python.returned import results
+from shmlint.workloads.python.settings_classes import SettingsClasses
 from shmlint.workloads.python.values import (
     NOTHING,
     POSITIVE,
@@ -98,6 +99,7 @@ class Evaluator:
         self.configurations: Configurations | None = None
         self._assignments = assignments
         self.lineage = Lineage(self.definition)
+        self._settings = SettingsClasses(self.lineage, options.files.environment)
         self.changes = Changes(self.given_to, assignments.is_changed)
         self.objects = Objects(self)
         self.dispatched: dict[ast.AST, str] = {}
@@ -414,6 +416,9 @@ class Evaluator:
 
     def _of_class(self, owner: ast.ClassDef, attribute: str, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """The values that the body of a class, or else of one that it extends, gives an attribute."""
+        field = self._settings.field(attribute, owner, scope)
+        if field is not None:
+            return [(field, scope)]
         for one, where in self.lineage.above(scope._replace(owner=owner)):
             found = [(value, where._replace(owner=one)) for name, value in of_class(one) if name == attribute]
             if found:
@@ -427,6 +432,9 @@ class Evaluator:
             for owner, there in self.lineage.above(scope)
             if (given := self._assignments.of_self(attribute, owner))
         ]
+        field = self._settings.field(attribute, scope.owner, scope) if scope.owner is not None else None
+        if field is not None and all(function is None for given, _ in above for _, function in given):
+            return [(field, scope._replace(function=None))]
         others = [(self._assignments.of_self(attribute, owner), there) for owner, there in self.lineage.others(scope)]
         found = [
             (value, there._replace(function=function))
@@ -794,6 +802,7 @@ class Evaluator:
         found = self.options.get(name, self.value, depth)
         for converter, scope in self.options.converters(name):
             found = converted(found, converter, scope, self.definition)
+        found = self._of_settings_class(found, name, depth)
         unsure = self.changes.is_setting(name) or self._is_made_with(name)
         unsure = unsure or (self.changes.fills_own and not parsed)
         unsure = unsure or (self.changes.defaults and not self.options.is_configured(name))
@@ -801,6 +810,24 @@ class Evaluator:
         unsure = unsure or (bool(self.changes.parsed) and self.options.is_positional(name))
         unsure = unsure or (self.options.has_open_words() and not self.options.is_given(name))
         return changed(found) if unsure or self.options.is_given_with(self.changes.prefixes) else found
+
+    def _of_settings_class(self, found: Found, name: str, depth: int) -> Found:
+        """An option that is a field of a class: its class may take the value from the environment."""
+        owned = self.options.fields(name)
+        read = [(field, scope) for owner, scope in owned if (field := self._settings.field(name, owner, scope))]
+        if any(self._may_be_nested(owner, scope) for owner, scope in owned):
+            return changed(found)
+        if not read or self.options.is_given(name):
+            return found
+        known = one_of([self.value(field, scope, depth + 1) for field, scope in read])
+        return known if len(read) == len(self.options.declared.get(name, ())) else changed(known)
+
+    def _may_be_nested(self, owner: ast.ClassDef, scope: Scope) -> bool:
+        """Whether a class of pydantic may be a part of another one, which the environment fills: ``DATA__WORKERS``."""
+        if not any(scope.full_name(base).rpartition(".")[2] == "BaseModel" for base in owner.bases):
+            return False
+        loaded = [one for one in self._modules.loaded.values() if one is not None]
+        return any("env_nested_delimiter" in one.source.text for one in loaded)
 
     def _is_made_with(self, name: str) -> bool:
         """Whether an object of a class with such a field is made with a value for it."""
@@ -1098,7 +1125,8 @@ class Evaluator:
             alone = not self._may_be_replaced(node.attr, inside)
         if given:
             return [(value, where, alone) for value in given]
-        starred = any(keyword.arg is None for keyword in made.keywords)
+        # Pydantic takes a name with an underscore for itself: `Settings(_env_file="other")`.
+        starred = any(keyword.arg is None or keyword.arg.startswith("_") for keyword in made.keywords)
         if (made.args or starred) and found is not None and isinstance(found[0], ast.ClassDef):
             return [(ast.Starred(made, ast.Load()), where, True)]  # nobody counts the fields
         fields = self._given(ast.Attribute(made.func, node.attr, ast.Load()), where)
@@ -1216,8 +1244,10 @@ _SETTLED = {"platform.system": "Linux", "torch.cuda.is_available": True}
 def _is_plain(field: ast.expr) -> bool:
     """Whether a field of a class is its value, and no description of one: ``field(default=4)``."""
     if isinstance(field, ast.Call):
-        return dotted(field.func).rpartition(".")[2] in ("cpu_count", "device_count", "int", "len", "max", "min")
-    return isinstance(field, ast.Constant | ast.BinOp | ast.BoolOp | ast.IfExp)
+        last = dotted(field.func).rpartition(".")[2]
+        environ = dotted(field.func) in ("os.environ.get", "os.getenv")
+        return environ or last in ("cpu_count", "device_count", "int", "len", "max", "min")
+    return isinstance(field, ast.Constant | ast.Compare | ast.BinOp | ast.BoolOp | ast.IfExp)
 
 
 def _method(name: str, owner: ast.ClassDef, scope: Scope) -> tuple[Function, Scope] | None:

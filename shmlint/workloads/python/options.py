@@ -169,6 +169,11 @@ class Options:
         found = sections[0].entries.get(name) if len(sections) == 1 else None
         return found is not None and span.start <= found.start < span.end
 
+    def fields(self, name: str) -> list[tuple[ast.ClassDef, Scope]]:
+        """The classes that have a field of that name."""
+        declared = self.declared.get(key_of(name), ())
+        return [(one.owner, one.scope) for one in declared if one.owner is not None]
+
     def holds_words(self, name: str) -> bool:
         """Whether an option is a list of words of the command."""
         return any(declared.several for declared in self.declared.get(key_of(name), ()))
