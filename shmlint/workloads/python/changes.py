@@ -33,10 +33,13 @@ _WITH_VARIABLES = frozenset(
      "os.posix_spawn", "os.posix_spawnp"}
 )  # fmt: skip
 """Calls that start a program with variables of its own."""
-_PARSES = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args"})
+PARSES = frozenset(
+    {"parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args",
+     "parse_args_into_dataclasses"}
+)  # fmt: skip
 """Calls that parse the words of the command, or those that they are given."""
 _PATCHES = frozenset({"setenv", "patch"})
-_OF_OPTIONS = _PARSES | {"set_defaults", "ArgumentParser"}
+_OF_OPTIONS = PARSES | {"set_defaults", "ArgumentParser"}
 _PUTS = frozenset({"update", "setdefault", "__setitem__", "setitem"})
 """Calls that put something into a mapping."""
 _OF_FUNCTIONS = frozenset({"__defaults__", "__kwdefaults__", "__code__"})
@@ -314,7 +317,7 @@ class Changes:
 
     def _note_options(self, called: str, node: ast.Call, scope: Scope) -> None:
         """Remember what a parser of options is told besides them."""
-        if called in _PARSES:
+        if called in PARSES:
             self._note_parsed(node, scope)
         elif called == "set_defaults":
             self.defaults = self.defaults or any(keyword.arg is None for keyword in node.keywords)

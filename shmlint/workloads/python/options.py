@@ -81,6 +81,17 @@ class Options:
             self.given[key_of(name)] = literal(value, spans) if equals else Found(True, True, spans)
             self._configuration(value)
 
+    def take_instead(self, words: tuple[str, ...]) -> None:
+        """Take the words that the code parses in place of those of a command which gives none."""
+        self._setting, self._beside = None, None
+        self._begun.clear()
+        self.arguments = words
+        self._take(words)
+
+    def configure(self, name: str, found: Found) -> None:
+        """Note what the code gives an option as a configuration file would."""
+        self.configured.setdefault(key_of(name), []).append(found)
+
     def compose(self, folder: str, name: str, importer: str) -> None:
         """Read the configuration that ``@hydra.main`` names, and the files that its ``defaults`` list."""
         start = normal(os.path.join(os.path.dirname(importer), folder))
@@ -276,7 +287,7 @@ class Options:
         declared = self.declared.get(key_of(name), ())
         if len(declared) != 1 or not declared[0].several or self.has_open_words():
             return None
-        one, words = declared[0], list(self._entry.arguments)
+        one, words = declared[0], list(self.arguments)
         positional = [other for some in self.declared.values() for other in some if other.positional]
         if one.positional and any(other is not one for other in positional):
             return None  # which words are of which
@@ -309,7 +320,7 @@ class Options:
         several: list[str] = []
         takes: list[str] | None = None
         """Where the next words go that belong to the option before them."""
-        for word in self._entry.arguments:
+        for word in self.arguments:
             name, equals, value = word.partition("=")
             if word.startswith("-"):
                 declared = self.declared.get(self._key(key_of(name)), ())

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from shmlint.syntax.python import dotted
 from shmlint.workloads.python.assignments import parameters_of
+from shmlint.workloads.python.changes import PARSES
 from shmlint.workloads.python.evaluator import Evaluator
 from shmlint.workloads.python.values import Scope
 
@@ -17,6 +18,12 @@ _OF_WORDS = frozenset({"split", "list", "tuple", "copy", "strip", "join", "str"}
 
 def note_parsed(evaluator: Evaluator) -> None:
     """Note the options among the words that code parses, once the calls are known that say which these are."""
+    changes = evaluator.changes
+    calls = sum(len(evaluator.calls.get(name, ())) for name in PARSES)
+    only = _texts(changes.parsed[0][0]) if calls == len(changes.parsed) == 1 else None
+    if only is not None and not evaluator.options.arguments:
+        evaluator.options.take_instead(only)
+        changes.parsed = []
     for words, scope in evaluator.changes.parsed:
         given = [words]
         if isinstance(words, ast.Name | ast.Attribute):
@@ -25,6 +32,17 @@ def note_parsed(evaluator: Evaluator) -> None:
         for value in given:
             evaluator.changes.note_words(value)
         evaluator.changes.words = evaluator.changes.words or not _are_known(words, scope, evaluator, 0)
+
+
+def _texts(node: ast.expr) -> tuple[str, ...] | None:
+    """The words of ``["--workers", "0"]`` or ``"--workers 0".split()``; None where they are not written so."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not (node.args or node.keywords):
+        text = getattr(node.func.value, "value", None) if node.func.attr == "split" else None
+        return tuple(text.split()) if isinstance(text, str) else None
+    if not isinstance(node, ast.List):
+        return None
+    texts = [item.value for item in node.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)]
+    return tuple(texts) if len(texts) == len(node.elts) else None
 
 
 def _are_known(node: ast.expr, scope: Scope, evaluator: Evaluator, depth: int) -> bool:

@@ -56,7 +56,7 @@ from shmlint.workloads.python.parsed import note_parsed
 from shmlint.workloads.python.passing import DISPATCHERS, passed_call
 from shmlint.workloads.python.screen import is_known, stored
 from shmlint.workloads.python.started import commands_of, starts
-from shmlint.workloads.python.values import POSITIVE, UNKNOWN, Scope, text_of
+from shmlint.workloads.python.values import POSITIVE, UNKNOWN, Scope, changed, text_of
 from shmlint.workloads.repository import Shared
 
 _MOST_TURNS = 4
@@ -196,10 +196,10 @@ class Walker:
         self._find_bound()
         for place in self._configured.left():
             self.stop(_EXTENDS_COMMAND_LINE, place)
-        changed = list(self._configured.changed())
-        for place in changed:
+        places = list(self._configured.changed())
+        for place in places:
             self.stop("how the code changes its configuration is not followed", place)
-        if changed:  # any number may be another one
+        if places:  # any number may be another one
             self.sites = [site._replace(certain=False) for site in self.sites]
         self._find_in_owners()
         self._started()
@@ -870,6 +870,8 @@ class Walker:
             unit = unit if only else unit._replace(certain=False)
         self._looks_up(name, node, scope, unit)
         self._reads(name, node, scope)
+        if name.rpartition(".")[2] in _FILLS_CLASSES and "HfArgumentParser" in scope.source.text:
+            self._fills_classes(name.rpartition(".")[2], node, scope, certain=unit.certain)
         if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
             self._set_environment(node.args[0], node.args[1], scope, node)
         self._moves = self._moves or name in _CHANGES_DIRECTORY
@@ -911,6 +913,22 @@ class Walker:
             self.options.declare(parser_of_detectron())
         if name == "hydra.main":
             self._composed(node, scope)
+
+    def _fills_classes(self, last: str, node: ast.Call, scope: Scope, *, certain: bool) -> None:
+        """The file or the mapping from which ``HfArgumentParser`` takes the fields of classes, and not the command."""
+        given = next(iter((*node.args, *(k.value for k in node.keywords if k.arg in _FILLS_CLASSES[last]))), None)
+        if given is None or any(dotted(n) == "sys.argv" for n in ast.walk(given) if isinstance(n, ast.Attribute)):
+            return  # the command names the file
+        path = self.evaluator.value(given, scope).value if last != "parse_dict" else None
+        if isinstance(path, str) and self.options.file(path) is not None:
+            self.options.name_file(path, perhaps=not certain)
+            return
+        mapping = self.evaluator.mapping(given, scope) if last == "parse_dict" else None
+        for key, (value, where) in mapping.entries.items() if mapping is not None else ():
+            found = self.evaluator.value(value, where)
+            self.options.configure(key, found if certain else changed(found))
+        if mapping is None or not mapping.complete:
+            self.evaluator.changes.defaults = True
 
     def _not_followed(self, name: str, node: ast.Call, scope: Scope, certain: bool) -> None:
         self.sites.append(Site(name, node, scope, certain))
@@ -1170,6 +1188,8 @@ _FITS = frozenset({"fit"})
 """What lets a trainer ask a model for its data; one that is made to predict is never asked."""
 _OPENS = frozenset({"open", "Path", "load", "fromfile", "merge_from_file", "read_text", "safe_load"})
 """Calls that read a configuration file: ``open``, OmegaConf, mmengine's Config, yacs."""
+_FILLS_CLASSES = {"parse_json_file": ("json_file",), "parse_yaml_file": ("yaml_file",), "parse_dict": ("args",)}
+"""Methods of ``HfArgumentParser`` that read other things than words, and the keyword for these."""
 _PARSERS_OF_DETECTRON = tuple(f"detectron2.engine.{module}default_argument_parser" for module in ("", "defaults."))
 _RUN_MODULES = frozenset(
     {"unittest.main", "doctest.testmod", "absl.testing.absltest.main", "cProfile.run", "profile.run"}

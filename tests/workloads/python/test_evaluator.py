@@ -222,7 +222,7 @@ BESIDE: dict[str, str | bytes] = {
     "parts.yaml": "train:\n  name: a\nloader:\n  num_workers: 9\n  batch: 2\n",
     "two.yaml": "train:\n  loader:\n    batch: 2\nval:\n  loader:\n    num_workers: 9\n",
     "flat.json": '{"data": {"name": "workers", "workers": 8, "batch": 2}}',
-    "some.json": '{\n  "workers": 7\n}\n',
+    "none.yaml": "workers: 0\n", "some.json": '{\n  "workers": 7\n}\n',
 }
 
 
@@ -240,6 +240,43 @@ def has_workers(tmp_path: Path, code: str, words: str, value: object, certain: b
 @table("code, words, value, certain", VALUES)
 def test_the_number_of_workers(tmp_path: Path, code: str, words: str, value: object, certain: bool) -> None:
     has_workers(tmp_path, code, words, value, certain)
+
+
+HUGGING = (
+    "from transformers import HfArgumentParser\n@dataclass\nclass Own:\n    workers: int = 8\n"
+    "own, = HfArgumentParser(Own)."
+)
+ARGPARSE = "parser = argparse.ArgumentParser()\nparser.add_argument('--workers', type=int, default=8)\nown = parser."
+
+
+@table(
+    "code, words, value, certain",
+    [
+        (f"{HUGGING}parse_args_into_dataclasses()", "", 8, True),
+        (f"{HUGGING}parse_args_into_dataclasses()", "--workers 0", 0, True),
+        (f"{HUGGING}parse_json_file('some.json')", "", 7, True),
+        (f"{HUGGING}parse_yaml_file(yaml_file='none.yaml')", "", 0, True),
+        (f"{HUGGING}parse_json_file('/etc/lost.json')", "", 8, False),
+        (f"{HUGGING}parse_json_file(name())", "", 8, False),
+        (f"{HUGGING}parse_json_file('some.json') if tell() else ()", "", 7, False),
+        (f"{HUGGING}parse_dict({{'workers': 0}})", "", 0, True),
+        (f"{HUGGING}parse_dict({{'other': 0}})", "", 8, True),
+        (f"{HUGGING}parse_dict(read())", "", 8, False),
+        (f"{HUGGING}parse_args_into_dataclasses(['--workers', '0'])", "", 0, True),
+        (f"{HUGGING}parse_args_into_dataclasses(read())", "", 8, False),
+        (f"{ARGPARSE}parse_args(['--workers', '0'])", "", 0, True),
+        (f"{ARGPARSE}parse_args('--workers 4'.split())", "", 4, True),
+        (f"{ARGPARSE}parse_args([])", "", 8, True),
+        (f"{ARGPARSE}parse_args(['--workers', '4'])", "--workers 2", 2, False),
+        (f"{ARGPARSE}parse_args(['--workers', '4']) if tell() else parser.parse_args()", "", 8, False),
+    ],
+)
+def test_options_that_the_code_gives_in_place_of_the_command(
+    tmp_path: Path, code: str, words: str, value: object, certain: bool
+) -> None:
+    text = f"{HEAD}{code}\nDataLoader(data, batch_size=2, num_workers=own.workers)\n"
+    processes = reading(tmp_path, {"train.py": text, **BESIDE}, words).calls[-1].processes
+    assert (processes.value, processes.certain) == (value, certain)
 
 
 SPREAD = """
