@@ -84,6 +84,18 @@ class Assignments:
         self._look(code)
         return self._merged[code].get(name, [])
 
+    def is_surely_merged(self, name: str, other: ast.expr, code: Function | ast.Module) -> bool:
+        """Whether code surely puts a mapping into another one, after all that gives this one its name."""
+        self._look(code)
+        given = False
+        for statement in code.body:
+            called = statement.value if isinstance(statement, ast.Expr) else None
+            value = _merged(called) if isinstance(called, ast.Call) else None
+            if value is other or (isinstance(statement, ast.AugAssign) and statement.value is other):
+                return given and len(self._locals[code].get(name, ())) == 1
+            given = given or any(dotted(target) == name for target, _ in _assigned(statement))
+        return False
+
     def is_filled(self, name: str, code: Function | ast.Module, *, merged: bool = True) -> bool:
         """Whether a function or a module puts into a mapping what is not written there: ``name[key] = value``.
 
@@ -180,7 +192,7 @@ class Assignments:
                 elif isinstance(target, ast.Subscript):
                     changed.add(f"{dotted(target.value)}{_FILLED}")
             if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitOr):
-                changed.add(f"{dotted(node.target)}{_FILLED}")
+                merged.setdefault(dotted(node.target), []).extend([node.value] * here)
             changed.update(_set_by_call(node))
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLING:
                 name, written = dotted(node.func.value), _written(node.args)
@@ -253,10 +265,11 @@ def _written(arguments: list[ast.expr]) -> list[tuple[str, ast.expr]] | None:
 
 
 def _merged(node: ast.Call) -> ast.expr | None:
-    """The mapping by its name that ``update`` is given, and nothing else."""
+    """The mapping that ``update`` is given, and nothing else; not one that is written there."""
     given = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    given = node.keywords[0].value if not node.args and [k.arg for k in node.keywords] == [None] else given
     update = isinstance(node.func, ast.Attribute) and node.func.attr == "update"
-    return given if update and isinstance(given, ast.Name | ast.Attribute) else None
+    return given if update and not isinstance(given, ast.Dict) else None
 
 
 def _sets_any(node: ast.AST) -> bool:

@@ -10,6 +10,7 @@ from shmlint.model.source import Span
 from shmlint.syntax.python import Definition, dotted
 from shmlint.workloads.python.assignments import Assignments, Function, of_class, parameters_of
 from shmlint.workloads.python.changes import ANY, Changes
+from shmlint.workloads.python.configurations.loaded_files import mapping_of, path_read
 from shmlint.workloads.python.converters import converted
 from shmlint.workloads.python.declarations import SETTINGS_CLASSES
 from shmlint.workloads.python.decorated import passes_on
@@ -112,6 +113,8 @@ class Evaluator:
         self._left = _MOST_STEPS
         self._as_called_by: dict[int, tuple[ast.Call, ast.FunctionDef]] = {}
         """Functions with the constants of a call, by the ids of the calls, which are kept with them."""
+        self._of_files: dict[str, DictValue] = {}
+        """What files hold that the code reads, by their paths."""
         self._fields: dict[tuple[str, str], frozenset[str]] = {}
         """The fields of classes, by the name and the path of what makes an object of them."""
         self._wrapped: dict[int, bool] = {}
@@ -327,9 +330,14 @@ class Evaluator:
         """A mapping with what is put into it later, by the function or else by the module."""
         code = self._code_of(name, scope)
         for other in self._assignments.merged_into(name, code):
-            whole = mapping.over(given := self._mapping(other, scope, depth + 1))
-            # Which of two values a key has later is not known: the update may be in one branch of the code.
-            mapping = whole if mapping.entries.keys().isdisjoint(given.entries) else either(whole, mapping)
+            given = self._mapping(other, scope, depth + 1)
+            # What the command gives is asked first, and so it is known already.
+            whole = mapping.over(given if not _is_of_options(other) else given._replace(complete=True))
+            # Which of two values a key has later is not known where the update is in one branch of the code.
+            surely = self._assignments.is_surely_merged(name, other, code)
+            known = surely or mapping.entries.keys().isdisjoint(given.entries)
+            mapping = whole if known else either(whole, mapping)
+            mapping = mapping._replace(complete=mapping.complete and given.complete)
         for item, value in self._assignments.items_of(name, code):
             mapping = mapping.with_entry(ast.Constant(item), value, scope, lambda v: DictValue({}, False))
         return mapping._replace(complete=mapping.complete and not self._is_filled(name, code, scope, 0))
@@ -364,6 +372,9 @@ class Evaluator:
         return self.changes.is_put(key, dotted(mapping), self._code_of(dotted(mapping), scope))
 
     def _made_mapping(self, node: ast.Call, scope: Scope, depth: int) -> DictValue:
+        path = path_read(node, scope)
+        if path is not None:
+            return self._mapping_of_file(path, scope, depth)
         last = dotted(node.func).rpartition(".")[2]
         if last in ("copy", "deepcopy"):
             inner = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -377,6 +388,17 @@ class Evaluator:
             name = ast.Constant(keyword.arg) if keyword.arg is not None else None
             found = found.with_entry(name, keyword.value, scope, lambda v: self._mapping(v, scope, depth + 1))
         return found
+
+    def _mapping_of_file(self, path: ast.expr, scope: Scope, depth: int) -> DictValue:
+        """What a file of the repository holds that the code surely reads."""
+        named = self.value(path, scope, depth + 1)
+        place = self.options.files.find(named.value) if isinstance(named.value, str) and named.certain else None
+        if place is None or place.guessed:
+            return DictValue({}, False)
+        if place.path not in self._of_files:
+            part = self.options.settings(place.path)
+            self._of_files[place.path] = mapping_of(place.path, part) if part is not None else DictValue({}, False)
+        return self._of_files[place.path]
 
     def _returned_mapping(self, node: ast.Call, scope: Scope, depth: int) -> DictValue:
         """The mapping that a function of the repository returns, where that is always the same one."""
@@ -766,7 +788,7 @@ class Evaluator:
         value, where = mapping.entries[key]
         found = self.value(value, where, depth + 1, parameters=parameters)
         nothing = found.number is not None and found.number <= 0
-        open_to_others = self._is_put(key, node, scope) or (nothing and not mapping.complete)
+        open_to_others = self._is_put(key, node, scope) or (nothing and not mapping.complete) or key in mapping.doubted
         return changed(found) if open_to_others else found
 
     def _item_or(
@@ -1239,6 +1261,11 @@ class Evaluator:
 
 _SETTLED = {"platform.system": "Linux", "torch.cuda.is_available": True}
 """What calls give in a container that asks for GPUs."""
+
+
+def _is_of_options(node: ast.expr) -> bool:
+    """Whether a mapping is made of what the command gives: ``vars(args)``."""
+    return any(isinstance(part, ast.Call) and dotted(part.func) == "vars" for part in ast.walk(node))
 
 
 def _is_plain(field: ast.expr) -> bool:

@@ -84,16 +84,22 @@ class Scope(NamedTuple):
 
 
 class DictValue(NamedTuple):
-    """A mapping that is written down; ``complete`` where it has no other keys, ``certain`` where it is surely this."""
+    """A mapping that is written down; ``complete`` where it has no other keys, ``certain`` where it is surely this.
+
+    ``doubted`` are the keys whose values another mapping may replace that is not known.
+    """
 
     entries: dict[str, tuple[ast.expr, Scope]]
     complete: bool
     certain: bool = True
+    doubted: frozenset[str] = frozenset()
 
     def over(self, other: DictValue) -> DictValue:
         """This mapping with the entries of another one in place of its own."""
         complete, certain = self.complete and other.complete, self.certain and other.certain
-        return DictValue({**self.entries, **other.entries}, complete, certain)
+        kept = self.entries.keys() if not other.complete else self.doubted
+        doubted = (kept - other.entries.keys()) | other.doubted
+        return DictValue({**self.entries, **other.entries}, complete, certain, frozenset(doubted))
 
     def with_entry(
         self, key: ast.expr | None, value: ast.expr, scope: Scope, inner: Callable[[ast.expr], DictValue]
@@ -103,7 +109,8 @@ class DictValue(NamedTuple):
             return self.over(inner(value))
         if not isinstance(key, ast.Constant):
             return self._replace(complete=False)
-        return self._replace(entries={**self.entries, text_of(key.value): (value, scope)})
+        name = text_of(key.value)
+        return self._replace(entries={**self.entries, name: (value, scope)}, doubted=self.doubted - {name})
 
 
 def either(one: DictValue, other: DictValue) -> DictValue:
@@ -112,7 +119,9 @@ def either(one: DictValue, other: DictValue) -> DictValue:
     for key, (value, scope) in one.entries.items():
         if key not in entries or not isinstance(value, ast.Constant) or value.value:
             entries[key] = value, scope
-    return DictValue(entries, one.complete and other.complete, certain=False)
+    shared = one.entries.keys() & other.entries.keys()
+    other_values = {key for key in shared if one.entries[key][0] is not other.entries[key][0]}
+    return DictValue(entries, one.complete and other.complete, False, one.doubted | other.doubted | other_values)
 
 
 def text_of(value: object) -> str:

@@ -170,7 +170,7 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("more = {'num_workers': 0}\nkw = {'num_workers': 4}\nif make():\n    kw.update(more)\n| **kw", "", 4, False),
     ("more = {'a': 1}\nmore['num_workers'] = 4\nkw = {}\nkw.update(more)\n| **kw", "", 4, False),
     ("more = {}\nmore.update(kw)\nkw = {'num_workers': 4}\nkw.update(more)\n| **kw", "", 4, False),
-    ("kw = {'num_workers': 4}\nkw.update(load())\n| **kw", "", 4, True),
+    ("kw = {'num_workers': 4}\nkw.update(load())\n| **kw", "", 4, False),
     ("kw = {}\nkw.update(other)\n| **kw", "", UNKNOWN, False),
     ("settings = {'train': {'num_workers': 4}}\n| **settings['train']", "", 4, True),
     ("| **make(), num_workers=3", "", 3, True),

@@ -1,0 +1,41 @@
+"""Mappings that code reads from files, and what it makes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.cases import DOCKERFILE, compose, need
+
+HEAD = "from torch.utils.data import DataLoader\n"
+LOAD = "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=own['workers'])\n"
+KEPT = "import json, yaml\nown = {'workers': 8}\n"
+
+
+@table(
+    "code, verdict",
+    [
+        (f"{KEPT}own.update(yaml.safe_load(open('none.yaml')))", "not-needed"),
+        (f"{KEPT}own.update(**yaml.safe_load(open('none.yaml')))", "not-needed"),
+        (f"{KEPT}with open('none.yaml') as f:\n    read = yaml.safe_load(f)\nown.update(read)", "not-needed"),
+        (f"{KEPT}own |= json.load(open('some.json'))", "needed"),
+        (f"{KEPT}own = {{**own, **json.load(open('some.json'))}}", "likely"),
+        ("import yaml\nown = {**{'workers': 8}, **yaml.safe_load(open('none.yaml'))}", "not-needed"),
+        ("import yaml\nown = {**yaml.safe_load(open('none.yaml')), 'workers': 8}", "needed"),
+        ("import yaml\nown = {'workers': 8} | yaml.safe_load(open('none.yaml'))", "not-needed"),
+        (KEPT.replace("8", "0") + "own.update(json.load(open('some.json')))", "needed"),
+        (f"{KEPT}own.update(json.load(open('/etc/lost.json')))", "likely"),
+        (f"{KEPT}own.update(read())", "likely"),
+        (f"{KEPT}own |= read()", "likely"),
+        ("own = {**{'workers': 8}, **read()}", "likely"),
+        ("own = {**read(), 'workers': 8}", "needed"),
+        (f"{KEPT}if tell():\n    own.update(yaml.safe_load(open('none.yaml')))", "likely"),
+        (f"{KEPT}own.update({{'workers': 4}})", "needed"),
+    ],
+)
+def test_mappings_that_others_update(tmp_path: Path, code: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "none.yaml": "workers: 0\n",
+        "some.json": '{"workers": 7}\n', "train.py": f"{HEAD}{code}\n{LOAD}",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
