@@ -34,6 +34,8 @@ class Declaration(NamedTuple):
     """Whether it takes all words that are left, or any number of them."""
     rest: bool = False
     """Whether it takes all words that are left, also those that look like options."""
+    commands: bool = False
+    """Whether it is the word that names a command of the program: ``add_subparsers(dest="command")``."""
     statement: ast.Assign | None = None
     """The assignment that it is, which may also change what is declared elsewhere: ``args.workers = 0``."""
     owner: ast.ClassDef | None = None
@@ -57,6 +59,10 @@ def declarations(scope: Scope) -> Iterator[Declaration]:
             of_click = name == "argument" and scope.full_name(node.func) == "click.argument"
             if name in ("add_argument", "option", "add_option", "Option") or name.startswith("DEFINE_") or of_click:
                 yield from _option(node, name, scope)
+            elif name == "add_subparsers":
+                dest = next((k.value for k in node.keywords if k.arg == "dest"), None)
+                key = key_of(dest.value) if isinstance(dest, ast.Constant) and isinstance(dest.value, str) else ""
+                yield Declaration(key, None, scope, scope.span(node), commands=True)
             elif name in SETTINGS_CLASSES or name == "set_defaults":
                 for keyword in node.keywords:
                     if keyword.arg is not None:
@@ -66,10 +72,15 @@ def declarations(scope: Scope) -> Iterator[Declaration]:
                 if isinstance(target, ast.Attribute) and dotted(target).partition(".")[0] in SETTINGS_OBJECTS:
                     yield Declaration(key_of(target.attr), node.value, scope, scope.span(node), statement=node)
         elif isinstance(node, ast.ClassDef):
-            for item in node.body:
-                if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
-                    default = _default_of_field(item.value)
-                    yield Declaration(key_of(item.target.id), default, scope, scope.span(item), owner=node)
+            yield from _fields(node, scope)
+
+
+def _fields(owner: ast.ClassDef, scope: Scope) -> Iterator[Declaration]:
+    """The fields of a class that have defaults."""
+    for item in owner.body:
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name) and item.value is not None:
+            default = _default_of_field(item.value)
+            yield Declaration(key_of(item.target.id), default, scope, scope.span(item), owner=owner)
 
 
 def _counts_cpus(node: ast.expr) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from shmlint.syntax.python import dotted
+from shmlint.syntax.python import dotted, walk
 from shmlint.workloads.python.assignments import Function, parameters_of
 from shmlint.workloads.python.values import Scope, key_of
 
-TAKE_OPTIONS = frozenset({"fire.Fire", "typer.run"})
+BY_NAME = "fire.Fire by name"
+"""Fire, which is given several functions, and calls the one that the first word names."""
+TAKE_OPTIONS = frozenset({"fire.Fire", BY_NAME, "typer.run"})
 """Calls that make an option of each parameter of the function which they are given."""
-BY_POSITION = frozenset({"fire.Fire"})
-"""Those of them for which a word alone may be any parameter, and letters are short for one."""
+BY_POSITION = {"fire.Fire": 0, BY_NAME: 1}
+"""Those of them for which a word alone may be any parameter, after so many words, and letters are short for one."""
 _COMMANDS = frozenset({"click.command"})
 _DECLARES = frozenset({"click.option", "click.argument"})
 _BESIDE = frozenset({"click.version_option", "click.help_option", "click.pass_context"})
@@ -25,8 +27,11 @@ CALL_AGAIN = ("callback", "invoke", "forward")
 """Methods that call the function of a command with what they are given."""
 
 
-def of_click(function: Function, scope: Scope) -> frozenset[str]:
-    """The parameters of a command of click that only the words of the command give their values."""
+def of_click(function: Function, scope: Scope, *, grouped: bool = False) -> frozenset[str]:
+    """The parameters of a command of click that only the words of the command give their values.
+
+    ``grouped`` is whether it is one of several, each of which a group calls: ``@group.command()``.
+    """
     found: set[str] = set()
     for decorator in function.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -35,9 +40,19 @@ def of_click(function: Function, scope: Scope) -> frozenset[str]:
         if name in _DECLARES and isinstance(decorator, ast.Call):
             if keywords <= _PLAIN and _has_plain_type(decorator, scope):
                 found.update(_named(decorator))
-        elif name not in _BESIDE and not (name in _COMMANDS and keywords <= _OF_COMMAND):
+        elif name not in _BESIDE and not (_is_command(name, grouped) and keywords <= _OF_COMMAND):
             return frozenset()
     return frozenset(found)
+
+
+def _is_command(name: str, grouped: bool) -> bool:
+    return name in _COMMANDS or (grouped and name.endswith(".command"))
+
+
+def is_of_group(function: Function) -> bool:
+    """Whether nothing decorates a function but what makes it a command of typer: ``@app.command()``."""
+    calls = (d.func for d in function.decorator_list if isinstance(d, ast.Call))
+    return [dotted(called).rpartition(".")[2] for called in calls] == ["command"] * len(function.decorator_list)
 
 
 def declared_by_click(function: Function, scope: Scope) -> bool:
@@ -78,17 +93,31 @@ def names_of_command(decorator: ast.expr) -> frozenset[str]:
     return frozenset(_texts([*decorator.args[:1], *given]))
 
 
-def names_of_parser(call: ast.Call, scope: Scope) -> frozenset[str]:
+def functions_by_name(call: ast.Call, scope: Scope) -> list[tuple[frozenset[str], str, str]]:
+    """The functions that a call keeps for words of the command: these words, what calls the function, and its name."""
+    if scope.full_name(call.func) == "fire.Fire":
+        given = next(iter(call.args), None)
+        pairs = zip(given.keys, given.values, strict=True) if isinstance(given, ast.Dict) else ()
+        named = [(frozenset(_texts([key] if key is not None else [])), dotted(value)) for key, value in pairs]
+        return [(names, "Fire", value) for names, value in named] if all(names for names, _ in named) else []
+    if not dotted(call.func).endswith(".set_defaults"):
+        return []
+    names = _names_of_parser(call, scope)
+    functions = ((k.arg or "", k.value.id) for k in call.keywords if isinstance(k.value, ast.Name))
+    return [(names, key, value) for key, value in functions] if names else []
+
+
+def _names_of_parser(call: ast.Call, scope: Scope) -> frozenset[str]:
     """The names of the subcommand whose parser a method is called of; none where it is not written what it is."""
     parser = call.func.value if isinstance(call.func, ast.Attribute) else None
-    body = scope.function.body if scope.function is not None else scope.module.tree.body
+    around = walk(scope.function or scope.module.tree)
     if isinstance(parser, ast.Name):
         made = [
-            node.value for node in body
+            node.value for node in around
             if isinstance(node, ast.Assign) and (node.lineno, node.col_offset) < (call.lineno, call.col_offset)
             and any(isinstance(target, ast.Name) and target.id == parser.id for target in node.targets)
         ]  # fmt: skip
-        parser = made[-1] if made else None
+        parser = max(made, key=lambda value: (value.lineno, value.col_offset)) if made else None
     if not isinstance(parser, ast.Call) or not dotted(parser.func).endswith(".add_parser"):
         return frozenset()
     aliases = (keyword.value for keyword in parser.keywords if keyword.arg == "aliases")

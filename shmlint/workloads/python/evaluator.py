@@ -19,6 +19,7 @@ from shmlint.workloads.python.dispatched import (
     CALL_AGAIN,
     TAKE_OPTIONS,
     declared_by_click,
+    is_of_group,
     is_started_plainly,
     names_only_parameters,
     of_click,
@@ -959,7 +960,9 @@ class Evaluator:
         calls = [call for call, _ in self.calls_of(function, scope)]
         if any(passes_words(call) for call in calls):
             return NOTHING
-        sure = name in of_click(function, scope) and len(calls) == 1 and is_started_plainly(calls[0])
+        grouped = function in self.dispatched and not calls
+        started = grouped or (len(calls) == 1 and is_started_plainly(calls[0]))
+        sure = name in of_click(function, scope, grouped=grouped) and started
         sure = sure and len(self.options.declared.get(name, ())) == 1 and not self.options.is_configured(name)
         sure = sure and not (self.is_open(function, scope) or self.changes.argv or any(map(self.calls.get, CALL_AGAIN)))
         found = self._option(name, depth)
@@ -968,13 +971,13 @@ class Evaluator:
     def _is_of_command(self, name: str, function: Function, scope: Scope) -> bool:
         """Whether only the words of the command give a parameter a value: of what typer or Fire calls."""
         dispatcher = self.dispatched.get(function)
-        if dispatcher not in TAKE_OPTIONS or function.decorator_list or not takes_plainly(name, function):
+        if dispatcher not in TAKE_OPTIONS or not is_of_group(function) or not takes_plainly(name, function):
             return False
         if self.is_open(function, scope) or self.calls_of(function, scope) or self.changes.argv:
             return False
         if self.options.is_declared(name) or not names_only_parameters(self.options.arguments, function):
             return False
-        return dispatcher not in BY_POSITION or not self.options.has_positional()
+        return dispatcher not in BY_POSITION or not self.options.has_positional(after=BY_POSITION[dispatcher])
 
     def _attribute(self, node: ast.Attribute, scope: Scope, depth: int, parameters: bool) -> Found:
         name = scope.full_name(node)

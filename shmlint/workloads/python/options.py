@@ -234,16 +234,23 @@ class Options:
 
     def is_positional(self, name: str) -> bool:
         """Whether an option is a word without a spelling of its own."""
-        return any(declared.positional for declared in self.declared.get(key_of(name), ()))
+        declared = self.declared.get(key_of(name), ())
+        return any(one.positional or one.commands for one in declared)
+
+    def _command(self) -> str | None:
+        """The word that names the command of a program that has several; None where that is not known."""
+        every = [one for some in self.declared.values() for one in some if one.commands]
+        first = self.arguments[0] if self.arguments else "-"
+        return first if len(every) == 1 and not re.match(r"[-$`<]", first) else None
 
     def _has_commands(self) -> bool:
         """Whether the program may have commands of its own, each with positional words."""
         texts = {one.scope.source.text for some in self.declared.values() for one in some if one.positional}
         return any(re.search(r"add_subparsers|add_parser|parents\s*=|\.group\b|\bGroup\b", text) for text in texts)
 
-    def has_positional(self) -> bool:
-        """Whether there are words that are no values of the options before them."""
-        return any(not before or self._takes_none(before) for _, before in self._words)
+    def has_positional(self, after: int = 0) -> bool:
+        """Whether there are words, after so many of them, that are no values of the options before them."""
+        return sum(not before or self._takes_none(before) for _, before in self._words) > after
 
     def word(self, at: int) -> Found:
         """``sys.argv[at]``; unknown behind a word that is not known, which may be several."""
@@ -387,7 +394,8 @@ class Options:
             found = self._as_declared(spelled[0], key, self.given[spelled[0]], work_out, depth)
             return changed(found) if self._is_assigned(key) else found
         if self.is_positional(key) and self.has_positional():
-            word = self.positional(key) if not self._has_commands() else None
+            named = any(one.commands for one in self.declared[key])
+            word = self._command() if named else self.positional(key) if not self._has_commands() else None
             return literal(word, (self._entry.span,) if self._entry.span is not None else ()) if word else NOTHING
         configured = self.configured.get(key, [])
         if configured:

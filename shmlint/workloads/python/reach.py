@@ -34,7 +34,7 @@ from shmlint.workloads.python.bound import whole_call
 from shmlint.workloads.python.changes import IMPORT, PLAIN_DECORATORS, name_of_decorator, replaced_by
 from shmlint.workloads.python.configurations.configured import Answer, Configured
 from shmlint.workloads.python.declarations import parser_of_detectron
-from shmlint.workloads.python.dispatched import names_of_command, names_of_parser
+from shmlint.workloads.python.dispatched import BY_NAME, functions_by_name, is_started_plainly, names_of_command
 from shmlint.workloads.python.evaluated import imported_by, may_be_called, may_fill
 from shmlint.workloads.python.evaluator import Evaluator
 from shmlint.workloads.python.executed import (
@@ -107,6 +107,8 @@ class _Command(NamedTuple):
     unit: Unit
     name: str
     scope: Scope
+    caller: str
+    """The last name of the call that runs it."""
 
 
 class Walker:
@@ -328,11 +330,23 @@ class Walker:
             commands, self._commands = self._commands, []
             words = self._words()
             named = [command for command in commands if not words.isdisjoint(command.names)]
+            only = len(named) == 1 and self._is_run(named[0])
             for command in named or commands:
-                self._push(command.unit)
-                if command.name:
+                self._push(command.unit._replace(certain=only))
+                if isinstance(command.unit.node, ast.FunctionDef) and only and not command.name:
+                    self.evaluator.dispatched[command.unit.node] = _RUNS.get(command.caller, "typer.run")
+                elif command.name:
                     self.evaluator.changes.note_kept(command.name, command.scope)
             self._walk_all()
+
+    def _is_run(self, command: _Command) -> bool:
+        """Whether the first word names a command, and code surely runs what it names."""
+        first = self.entry.arguments[0].replace("-", "_") if self.entry.arguments else ""
+        if first not in command.names:
+            return False
+        calls = [s for s in self.sites if s.certain and s.name.rpartition(".")[2] == command.caller]
+        takes = command.name or command.caller in _RUNS
+        return self.entry.function == command.caller or any(takes or is_started_plainly(s.node) for s in calls)
 
     def _words(self) -> set[str]:
         """The words of the command, as names of functions are spelt."""
@@ -749,7 +763,9 @@ class Walker:
                         self._method(method.name, False)  # who finds the class by its name may call any of it
                 elif name == "command" and not own:
                     names = frozenset({node.name, *names_of_command(decorator)})
-                    self._commands.append(_Command(names, Unit(unit.loaded, node, None, False), "", scope))
+                    called = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator).split(".")[-2:]
+                    inner = Unit(unit.loaded, node, None, False)
+                    self._commands.append(_Command(names, inner, "", scope, called[0]))
                 elif own or name not in (_OF_COMMANDS if is_command else _MAINS):
                     self._push(Unit(unit.loaded, node, None, False))
 
@@ -823,18 +839,35 @@ class Walker:
                     self.stop(f"what is done with `{full}` is not followed", scope.span(expression))
 
     def _given_to_parser(self, expression: ast.AST, scope: Scope, unit: Unit) -> Collection[str]:
-        """The functions that the parser of a subcommand keeps for it: ``train.set_defaults(run=main)``."""
+        """The functions that are kept for the words of the command: ``train.set_defaults(run=main)``, those of Fire."""
         call = expression.value if isinstance(expression, ast.Expr) else expression
-        if not isinstance(call, ast.Call) or not dotted(call.func).endswith(".set_defaults"):
+        if not isinstance(call, ast.Call):
             return ()
-        names = names_of_parser(call, scope)
-        given = [keyword.value.id for keyword in call.keywords if isinstance(keyword.value, ast.Name)]
+        if isinstance(call.func, ast.Subscript) and isinstance(call.func.value, ast.Dict):
+            return self._found_in_dict(call, call.func.value, call.func.slice, scope, unit)
+        pairs = functions_by_name(call, scope)
         definitions = unit.loaded.module.definitions
-        own = [name for name in given if isinstance(definitions.get(name), ast.FunctionDef | ast.AsyncFunctionDef)]
-        for name in own if names else ():
-            inner = Unit(unit.loaded, definitions[name], None, False)
-            self._commands.append(_Command(names, inner, name, scope))
-        return own if names else ()
+        own = [(names, key, value) for names, key, value in pairs
+               if isinstance(definitions.get(value), ast.FunctionDef | ast.AsyncFunctionDef)]  # fmt: skip
+        for names, key, value in own:
+            inner = Unit(unit.loaded, definitions[value], None, False)
+            self._commands.append(_Command(names, inner, "" if key in _RUNS else value, scope, key))
+        return [value for _, _, value in own]
+
+    def _found_in_dict(
+        self, call: ast.Call, functions: ast.Dict, key: ast.expr, scope: Scope, unit: Unit
+    ) -> Collection[str]:
+        """``{"train": main, "serve": serve}[args.command](args)``: only the one that is found there is called."""
+        found = self.evaluator.value(key, scope)
+        pairs = zip(functions.keys, functions.values, strict=True)
+        named = {getattr(one, "value", None): value for one, value in pairs}
+        value = named.get(found.value) if isinstance(found.value, str) and found.certain else None
+        if not isinstance(value, ast.Name) or not all(isinstance(one, ast.Name) for one in named.values()):
+            return ()
+        self._name(value.id, unit.loaded, unit.certain)
+        made = ast.copy_location(ast.Call(value, call.args, call.keywords), call)
+        self.evaluator.note_call(value.id, self._bound.setdefault(id(call), made), scope)
+        return [dotted(one) for one in named.values()]
 
     def _runs(self, conditions: Conditions, scope: Scope, unit: Unit) -> bool | None:
         """Whether a part of an expression is worked out: ``run() if a else b``, ``a and run()``; None: not known."""
@@ -994,9 +1027,14 @@ class Walker:
         found = self.modules.resolve(target, unit.loaded.path) if target is not None else (unit.loaded, name)
         definition = found[0].module.definitions.get(found[1]) if found is not None else None
         if isinstance(definition, ast.ClassDef):
-            methods = [method.name for method in _methods(definition)]
-            for method in [method for method in methods if method in self._words()] or methods:
-                self._method(method, False)
+            methods = {method.name: method for method in _methods(definition)}
+            named = [name for name in methods if name in self._words()]
+            first = self.entry.arguments[0].replace("-", "_") if self.entry.arguments else ""
+            only = named == [first] and dispatcher == "fire.Fire"
+            if only:
+                self.evaluator.dispatched[methods[first]] = BY_NAME
+            for method in named or methods:
+                self._method(method, only and unit.certain)
         elif definition is not None:
             self.evaluator.dispatched[definition] = dispatcher
             self._name(name, unit.loaded, unit.certain)
@@ -1188,6 +1226,8 @@ _FITS = frozenset({"fit"})
 """What lets a trainer ask a model for its data; one that is made to predict is never asked."""
 _OPENS = frozenset({"open", "Path", "load", "fromfile", "merge_from_file", "read_text", "safe_load"})
 """Calls that read a configuration file: ``open``, OmegaConf, mmengine's Config, yacs."""
+_RUNS = {"Fire": BY_NAME}
+"""Calls that run one of several functions which they are given, by their last names."""
 _FILLS_CLASSES = {"parse_json_file": ("json_file",), "parse_yaml_file": ("yaml_file",), "parse_dict": ("args",)}
 """Methods of ``HfArgumentParser`` that read other things than words, and the keyword for these."""
 _PARSERS_OF_DETECTRON = tuple(f"detectron2.engine.{module}default_argument_parser" for module in ("", "defaults."))

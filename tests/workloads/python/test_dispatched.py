@@ -119,3 +119,46 @@ def test_only_the_subcommand_that_is_named_counts(tmp_path: Path, code: str, wor
     }  # fmt: skip
     found = need(tmp_path, files)
     assert ("likely" if found.verdict == "needed" else found.verdict) == verdict
+
+
+MAIN = "if __name__ == '__main__':\n    "
+WORK = f"def train(args):\n{LOAD.replace('=w)', '=args.w)')}def serve(args):\n    print(1)\n"
+TELLS = (
+    f"{WORK}{MAIN}p = argparse.ArgumentParser()\n    s = p.add_subparsers(dest='what', required=True)\n"
+    "    t = s.add_parser('train')\n    t.add_argument('--w', type=int, default=8)\n    u = s.add_parser('serve')\n"
+)
+PARSE = "    args = p.parse_args()\n"
+KEPT = f"{TELLS}    t.set_defaults(run=train)\n    u.set_defaults(run=serve)\n{PARSE}    args.run(args)\n"
+ASKS = f"{TELLS}{PARSE}    if args.what == 'train':\n        train(args)\n    else:\n        serve(args)\n"
+FOUND = f"{TELLS}{PARSE}    {{'train': train, 'serve': serve}}[args.what](args)\n"
+FIRES = f"def train(w=8):\n{LOAD}def serve():\n    print(1)\n{MAIN}fire.Fire({{'train': train, 'serve': serve}})\n"
+APP = (
+    f"app = typer.Typer()\n@app.command()\ndef train(w: int = 8):\n{LOAD}@app.command()\ndef serve():\n    print(1)\n"
+    f"{MAIN}app()\n"
+)
+OF_GROUP = GROUP.replace("run-it", "serve")
+
+
+@table(
+    "code, words, verdict",
+    [
+        *((code, words, verdict)
+          for code in (KEPT, ASKS, FOUND, FIRES, APP, OF_GROUP)
+          for words, verdict in (("train", "needed"), ("train --w 8", "needed"), ("train --w 0", "not-needed"),
+                                 ("serve", "not-needed"))),
+        (KEPT.replace("default=8", "default=0"), "train", "not-needed"),
+        # What is run is not known.
+        *((code, "", "likely") for code in (KEPT, ASKS, FOUND, FIRES, APP, OF_GROUP)),
+        (FOUND.replace("[args.what]", "[tell()]"), "train", "likely"),
+        (OF_GROUP.replace("    cli()", "    if tell():\n        cli()"), "train", "likely"),
+        (OF_GROUP.replace("    cli()", "    cli(['serve'])"), "train", "likely"),
+        (FIRES, "train 0", "likely"),
+        (APP, '"$$@"', "likely"),
+    ],
+)  # fmt: skip
+def test_the_subcommand_that_is_named_is_certain(tmp_path: Path, code: str, words: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose(f"sh -c 'python train.py {words}'" if "$$@" in words else f"python train.py {words}"),
+        "Dockerfile": DOCKERFILE, "train.py": LOADS + code,
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
