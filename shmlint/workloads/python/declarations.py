@@ -132,6 +132,8 @@ def _option(node: ast.Call, called: str, scope: Scope) -> Iterator[Declaration]:
     name = action.value if isinstance(action, ast.Constant) else dotted(action).rpartition(".")[2] if action else ""
     if default is None and name in _SWITCHES:
         default = ast.Constant(not _SWITCHES[name])
+    if "envvar" in keywords and called == "option":
+        default = of_variable(keywords["envvar"], default)
     constant = ast.Constant(_SWITCHES[name]) if name in _SWITCHES else keywords.get("const")
     on, off = _spellings(flags, negated=name == "BooleanOptionalAction")
     yield Declaration(
@@ -139,6 +141,13 @@ def _option(node: ast.Call, called: str, scope: Scope) -> Iterator[Declaration]:
         alone=name in _ALONE, positional=called in ("add_argument", "argument") and not flags,
         several=_is_several(keywords.get("nargs")), rest=_is_rest(keywords.get("nargs")),
     )  # fmt: skip
+
+
+def of_variable(name: ast.expr, default: ast.expr | None) -> ast.expr:
+    """``os.environ.get(name, default)``: what a library reads from the environment of the container."""
+    environ = ast.Attribute(ast.Name("os", ast.Load()), "environ", ast.Load())
+    made = ast.Call(ast.Attribute(environ, "get", ast.Load()), [name, *([default] if default is not None else [])], [])
+    return ast.fix_missing_locations(ast.copy_location(made, default or name))
 
 
 def _is_several(node: ast.expr | None) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from shmlint.syntax.python import dotted, walk
 from shmlint.workloads.python.assignments import Function, parameters_of
+from shmlint.workloads.python.declarations import of_variable
 from shmlint.workloads.python.values import Scope, key_of
 
 BY_NAME = "fire.Fire by name"
@@ -18,11 +19,13 @@ BY_POSITION = {"fire.Fire": 0, BY_NAME: 1}
 _COMMANDS = frozenset({"click.command"})
 _DECLARES = frozenset({"click.option", "click.argument"})
 _BESIDE = frozenset({"click.version_option", "click.help_option", "click.pass_context"})
-_PLAIN = frozenset({"default", "type", "help", "show_default", "required", "metavar", "hidden"})
-"""Keywords of an option that neither call anything nor look for its value elsewhere, in a variable for instance."""
+_PLAIN = frozenset(
+    {"default", "envvar", "type", "help", "show_default", "show_envvar", "required", "metavar", "hidden", "min", "max"}
+)
+"""Keywords of an option that neither call anything nor look for its value elsewhere than in a variable."""
 _TYPES = frozenset({"int", "float", "str", "click.INT", "click.FLOAT", "click.STRING"})
 _OF_COMMAND = frozenset({"name", "help", "short_help", "epilog", "no_args_is_help"})
-_OF_CALL = frozenset({"standalone_mode", "prog_name"})
+_OF_CALL = frozenset({"auto_envvar_prefix", "standalone_mode", "prog_name"})
 CALL_AGAIN = ("callback", "invoke", "forward")
 """Methods that call the function of a command with what they are given."""
 
@@ -71,11 +74,50 @@ def passes_words(call: ast.Call) -> bool:
     return bool(call.args) or any(keyword.arg in ("args", None) for keyword in call.keywords)
 
 
+def prefix_of(call: ast.Call) -> ast.expr | None:
+    """The beginning of the variables that are options of a command of click: ``main(auto_envvar_prefix="FIT")``."""
+    return next((keyword.value for keyword in call.keywords if keyword.arg == "auto_envvar_prefix"), None)
+
+
 def takes_plainly(name: str, function: Function) -> bool:
     """Whether a parameter is an option of its own name, of a plain type."""
     given = function.args
     found = next((one for one in (*given.args, *given.kwonlyargs) if one.arg == name), None)
-    return found is not None and (found.annotation is None or dotted(found.annotation) in _TYPES)
+    if found is None:
+        return False
+    described, annotation = _described(found.annotation, parameters_of(function)[name])
+    plain = described is None or {keyword.arg for keyword in described.keywords} <= _PLAIN
+    named = described is not None and len(described.args) > (described is parameters_of(function)[name])
+    return plain and not named and (annotation is None or dotted(annotation) in _TYPES)
+
+
+def default_of(name: str, function: Function) -> ast.expr | None:
+    """The default of a parameter, which may be in a description of typer, and in a variable of the environment."""
+    given = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    default = parameters_of(function)[name]
+    described, _ = _described(next(one.annotation for one in given if one.arg == name), default)
+    if described is None:
+        return default
+    if len(described.args) > (described is default):  # it has other spellings
+        return None
+    keywords = {keyword.arg: keyword.value for keyword in described.keywords}
+    if described is default:
+        default = keywords.get("default", next(iter(described.args), None))
+    return of_variable(keywords["envvar"], default) if "envvar" in keywords else default
+
+
+def _described(annotation: ast.expr | None, default: ast.expr | None) -> tuple[ast.Call | None, ast.expr | None]:
+    """What ``Annotated[int, typer.Option(…)]``, or ``int = typer.Option(8)``, says of a parameter, and its type."""
+    if _is_description(default) and isinstance(default, ast.Call):
+        return default, annotation
+    if not isinstance(annotation, ast.Subscript) or not isinstance(annotation.slice, ast.Tuple):
+        return None, annotation
+    found = [one for one in annotation.slice.elts[1:] if isinstance(one, ast.Call) and _is_description(one)]
+    return (found[0], annotation.slice.elts[0]) if found else (None, annotation)
+
+
+def _is_description(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Call) and dotted(node.func) in ("typer.Option", "typer.Argument", "Option", "Argument")
 
 
 def names_only_parameters(words: tuple[str, ...], function: Function) -> bool:

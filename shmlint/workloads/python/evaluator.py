@@ -19,11 +19,13 @@ from shmlint.workloads.python.dispatched import (
     CALL_AGAIN,
     TAKE_OPTIONS,
     declared_by_click,
+    default_of,
     is_of_group,
     is_started_plainly,
     names_only_parameters,
     of_click,
     passes_words,
+    prefix_of,
     takes_plainly,
 )
 from shmlint.workloads.python.lineage import Lineage
@@ -114,6 +116,8 @@ class Evaluator:
         self._left = _MOST_STEPS
         self._as_called_by: dict[int, tuple[ast.Call, ast.FunctionDef]] = {}
         """Functions with the constants of a call, by the ids of the calls, which are kept with them."""
+        self._defaults: dict[tuple[Function, str], ast.expr | None] = {}
+        """The defaults of parameters, with what describes them to typer."""
         self._of_files: dict[str, DictValue] = {}
         """What files hold that the code reads, by their paths."""
         self._fields: dict[tuple[str, str], frozenset[str]] = {}
@@ -947,6 +951,9 @@ class Evaluator:
             every = every and function not in self.dispatched
             return one_of(known) if every else changed(one_of(known))
         sure = parameters and not values and self._is_of_command(name, function, scope)
+        if (function, name) not in self._defaults:
+            self._defaults[function, name] = default_of(name, function)
+        default = self._defaults[function, name]
         if default is not None and not values and not self.options.is_given(name):
             found = self.value(default, scope._replace(function=None), depth + 1)
             found = found._replace(certain=found.certain and sure, spans=(scope.span(default),))
@@ -966,6 +973,10 @@ class Evaluator:
         sure = sure and len(self.options.declared.get(name, ())) == 1 and not self.options.is_configured(name)
         sure = sure and not (self.is_open(function, scope) or self.changes.argv or any(map(self.calls.get, CALL_AGAIN)))
         found = self._option(name, depth)
+        prefix = prefix_of(calls[0]) if len(calls) == 1 else None
+        if prefix is not None and not self.options.is_given(name):
+            named = self.value(prefix, scope, depth + 1).value
+            found = self._variable(f"{named}_{name}".upper(), found) if isinstance(named, str) else changed(found)
         return found._replace(certain=found.certain and sure)
 
     def _is_of_command(self, name: str, function: Function, scope: Scope) -> bool:

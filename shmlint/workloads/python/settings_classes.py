@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from shmlint.syntax.python import dotted
+from shmlint.workloads.python.declarations import of_variable
 from shmlint.workloads.python.lineage import Lineage, Owned
 from shmlint.workloads.python.values import Scope
 
@@ -138,16 +139,14 @@ def _is_validated(name: str, owner: ast.ClassDef) -> bool:
 def _looked_up(variable: str, default: ast.expr | None, annotation: ast.expr) -> ast.expr:
     """``int(os.environ.get("WORKERS", 8))``: a text of the environment is read as the type says."""
     types = {dotted(part) for part in ast.walk(annotation) if isinstance(part, ast.Name)}
-    environ = ast.Attribute(ast.Name("os", ast.Load()), "environ", ast.Load())
     if "bool" in types:
         known = isinstance(default, ast.Constant)
         default = ast.Constant(str(default.value).lower()) if isinstance(default, ast.Constant) else default
-        found = ast.Call(ast.Attribute(environ, "get", ast.Load()), [ast.Constant(variable), default or _OPEN], [])
+        found = of_variable(ast.Constant(variable), default or _OPEN)
         lowered = ast.Call(ast.Attribute(found, "lower", ast.Load()), [], [])
         true = ast.Tuple([ast.Constant(one) for one in _TRUE], ast.Load())
         return ast.Compare(lowered, [ast.In()], [true]) if known else _OPEN
-    given: list[ast.expr] = [ast.Constant(variable), *([default] if default is not None else [])]
-    text = ast.Call(ast.Attribute(environ, "get", ast.Load()), given, [])
+    text = of_variable(ast.Constant(variable), default)
     return text if types == {"str"} else ast.Call(ast.Name("int", ast.Load()), [text], [])
 
 

@@ -36,8 +36,7 @@ TYPER = f"def main(path: str, w: int = 8):\n{LOAD}"
         (f"def main(w):\n    if tell():\n        w = 8\n{LOAD}main(0)\n", "", "likely"),
         (f"def main(w):\n    w = 0\n{LOAD}main(8)\n", "", "not-needed"),
         # What may give it something else
-        (f"{CLICK}main(auto_envvar_prefix='A')\n", "", "likely"),
-        (CLICK.replace("default=8", "default=8, envvar='W'") + "main()\n", "", "likely"),
+        (f"{CLICK}main(auto_envvar_prefix=tell())\n", "", "likely"),
         (CLICK.replace("default=8", "default=8, callback=change") + "main()\n", "", "likely"),
         (CLICK.replace("command()", "command(context_settings=more)") + "main()\n", "", "likely"),
         (f"{CLICK}main()\n", '"$$@"', "likely"),
@@ -119,6 +118,30 @@ def test_only_the_subcommand_that_is_named_counts(tmp_path: Path, code: str, wor
     }  # fmt: skip
     found = need(tmp_path, files)
     assert ("likely" if found.verdict == "needed" else found.verdict) == verdict
+
+
+ENV = CLICK.replace("default=8", "default=8, envvar='N'") + "main()\n"
+PREFIX = f"{CLICK}main(auto_envvar_prefix='A')\n"
+OPTION = TYPER.replace("path: str, ", "").replace("int = 8", "int = typer.Option(8, envvar='N')") + "typer.run(main)\n"
+ANNOTATED = OPTION.replace("int = typer.Option(8, envvar='N')", "Annotated[int, typer.Option(envvar='N')] = 8")
+
+
+@table(
+    "code, words, env, verdict",
+    [
+        *((code, words, env, verdict)
+          for code in (ENV, OPTION, ANNOTATED, PREFIX)
+          for words, env, verdict in (("", "0", "not-needed"), ("", "8", "needed"), ("--w 8", "0", "needed"),
+                                      ("--w 0", "8", "not-needed"))),
+        *((code, "", "", "needed") for code in (ENV, OPTION, ANNOTATED, PREFIX)),
+        *((code.replace("8", "0", 1), "", "8", "needed") for code in (ENV, OPTION)),
+    ],
+)
+def test_options_that_the_environment_gives(tmp_path: Path, code: str, words: str, env: str, verdict: str) -> None:
+    given = f"    environment: {{N: '{env}', A_W: '{env}'}}\n" if env else ""
+    files = {"compose.yaml": compose(f"python train.py {words}", given), "Dockerfile": DOCKERFILE,
+             "train.py": LOADS + code}  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
 
 
 MAIN = "if __name__ == '__main__':\n    "
