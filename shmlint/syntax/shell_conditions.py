@@ -163,7 +163,7 @@ def dead(node: Node, known: Conditions) -> Dead:
         constant = decide is not None and conditions and all(_is_constant(one, known.tree) for one in conditions)
         if constant and decide is not None and decide(parent, child, known) is False:
             return "condition"
-        if known.left_in(parent) < child.start_byte:
+        if child.type not in _OTHER_BRANCHES and known.left_in(parent) < child.start_byte:
             return "return"
         child = parent
     return ""
@@ -203,6 +203,10 @@ def _end(tree: Tree, known: Conditions) -> int:
 
 
 _SEQUENCES = frozenset({"compound_statement", "do_group", "if_statement", "elif_clause", "else_clause", "case_item"})
+
+
+_OTHER_BRANCHES = frozenset({"elif_clause", "else_clause"})
+"""Parts of a statement that run where what is before them in it does not."""
 
 
 def _leaves_all(node: Node, sequence: Node, tree: Tree) -> bool:
