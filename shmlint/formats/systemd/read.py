@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -56,9 +57,16 @@ def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:
 
 def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: bool) -> bool:
     """Whether the commands that start no container get the words that they got."""
-    if _environment(before.source(path)) != _environment(after.source(path)) and _composes(before.source(path)):
+    changed = _environment(before.source(path)) != _environment(after.source(path))
+    if changed and (_composes(before.source(path)) or _is_in_parts(path, before)):
         return False
     return same_others(path, before, after, partial(parts, places=Places()), sizes_only=sizes_only)
+
+
+def _is_in_parts(path: str, workspace: Workspace) -> bool:
+    """Whether a unit has drop-in files, or is one: all of them see the environment that one sets."""
+    drop_ins = any(name.endswith(".conf") for name in workspace.names_in(f"{path}.d"))
+    return drop_ins or os.path.dirname(path).endswith(".d")
 
 
 def _environment(source: Source) -> list[str]:

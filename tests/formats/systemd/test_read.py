@@ -109,6 +109,14 @@ def test_a_drop_in_may_set_the_variables(tmp_path: Path, drop_in: str, sure: boo
     assert (launch.effective_shm().decided_by == "shm_size") is sure
 
 
+def test_a_variable_that_drop_ins_see_stays(tmp_path: Path) -> None:
+    """The size goes into the command."""
+    text = f"[Service]\nEnvironment=S=64m\nExecStart=docker run --gpus all --shm-size=${{S}} {IMAGE} torchrun x.py\n"
+    drop_in = "[Service]\nExecStartPre=docker run --memory 128m --shm-size=${S} redis\n"
+    after = text.replace("--shm-size=${S}", "--shm-size=8g")
+    assert fixed(tmp_path, {NAME: text, f"{NAME}.d/redis.conf": drop_in}) == {NAME: after}
+
+
 @table(
     ("name", "text", "drop_in", "sure"),
     [
