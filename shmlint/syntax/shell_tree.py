@@ -84,6 +84,11 @@ def _ending_tests(text: str) -> tuple[str, Node]:
     return text, root
 
 
+_BEFORE_GROUP = re.compile(
+    r"(?m)((?:^|[;&|({]|\b(?:if|elif|while|until|then|else|do)\b)[ \t]*)"
+    r"(!|time(?:[ \t]+-p)?|coproc(?:[ \t]+[A-Za-z_]\w*)?)(?=[ \t]+\{\s)"
+)
+"""A word in front of ``{ …; }``, for which the grammar takes the brace for a word, too."""
 _QUOTED_PATTERN = re.compile(
     r"""\$\{\w+(?:\[[^]\n]*\])?(?:\#|%|/|\^|,)(?=[^}\n]*')"""
     r"""(?P<pattern>(?:\\.|'[^'\n]*'|"(?:\\.|[^"\\\n])*"|[^}'"\\\n])*+)\}"""
@@ -266,7 +271,7 @@ class Tree:
         """
         if ">&-" in text or "<&-" in text:  # the grammar ends a command behind one that is closed
             text = _CLOSED.sub(r"\1&1", text)
-        text = _without_quoted_patterns(text)
+        text = _BEFORE_GROUP.sub(lambda found: found[1] + " " * len(found[2]), _without_quoted_patterns(text))
         text, root = _without_redirections_of_assignments(*_ending_tests(text))
         if "\n\\" in text:
             text, root = _ending_before_backslashes(text, root)

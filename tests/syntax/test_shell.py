@@ -42,6 +42,9 @@ from tests.table import table
         ("f() {\n cat <<'E' >x && ls; docker run a \\\n\nit's\nE\n}\n{ cat <<-\\E; } >x\n\tE\ndocker run b", "ab"),
         ("case $1 in\n a) cat <<E ;;\nx\nE\n *) docker run a ;;\nesac\n", "a"),
         ("cat <<E # a; it's\nx\nE\ncat <<E | tee ';'; docker run a\ncat <<F; no\nE\ndocker run b\n", "ab"),
+        # A group is one behind another word, too.
+        ("if ! { docker run a; }; then docker run b; fi\ntime { docker run c; }\ncoproc X { docker run d; }", "abcd"),
+        ("x; coproc { docker run a; } | y\nif x; then ! { y; docker run b; }; fi; time -p {\ndocker run c\n}", "abc"),
         # A quotation mark in a pattern ends there.
         ("A=\"${B%\\'}\"\ndocker run a\nA=${B//'/'/_}\ndocker run b\n", "ab"),
         ("cat <<E\n\"${B//'/'/_}\"\nE\nA=$(x ${B#\\'})\ndocker run a\nA=${B//\"'\"/}; docker run b\n", "ab"),

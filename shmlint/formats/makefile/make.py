@@ -637,7 +637,7 @@ _MARKS_HELD = re.compile(r"\$[({](\w+)[)}]")
 
 
 def _behind_marks(source: Source, line: Line, variables: _Variables) -> int:
-    """Where the command of a line begins, behind ``@`` and ``-`` and variables that hold nothing else: ``$(Q)docker``."""
+    """Where a line's command begins, behind ``@`` and ``-`` and variables that hold nothing else: ``$(Q)docker``."""
     at = line.start + line.is_recipe(source)
     while (marks := _MARKS.match(source.text, at, line.end)) is not None:
         at = marks.end()
