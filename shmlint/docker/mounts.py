@@ -19,6 +19,8 @@ from shmlint.model.launch import Mount, Size, Unknown, Value
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 
+TYPES = ("bind", "volume", "tmpfs", "image", "npipe", "cluster")
+"""The types of mounts that the engine knows; the client passes on any other (moby api/types/mount/mount.go)."""
 _KEYS_BY_TYPE = ("volume", "bind", "tmpfs", "image")
 
 
@@ -76,7 +78,7 @@ def parse_mount(value: str) -> MountOption:
     except _BadSize as error:
         return _without_size(value, error)
     except (CSVError, _Refused) as error:
-        return MountOption(error=str(error))
+        return _refused(value, str(error))
     size_text = given.get("tmpfs-size", "")
     at = re.search(r"(?i)(?:^|,)\"?tmpfs-size=" + re.escape(size_text) + r"(?=[\",]|$)", value)
     return MountOption(
@@ -97,9 +99,17 @@ def _without_size(value: str, error: _BadSize) -> MountOption:
     """A mount whose size is refused, with what else is read of it."""
     found = re.search(r"(?i),tmpfs-size=([^,\"]*)", value)
     if found is None:
-        return MountOption(error=str(error))
+        return _refused(value, str(error))
     rest = parse_mount(value[: found.start()] + value[found.end() :])
     return rest._replace(error=rest.error or str(error), size_text=found[1], size_at=found.start(1))
+
+
+def _refused(value: str, error: str) -> MountOption:
+    """A mount that the client refuses, with what tells where it would be."""
+    fields = (item.strip('" ').partition("=") for item in value.split(","))
+    given = {_NAMES.get(key.lower(), key.lower()): text for key, _, text in fields}
+    kind = given.get("type", "volume").lower()
+    return MountOption(kind, given.get("source", ""), given.get("target", ""), error=error)
 
 
 def _mount_field(item: str) -> tuple[str, str]:

@@ -195,7 +195,7 @@ def on_shm(mounts: Mounts) -> Mounts:
     return tuple(
         (option, mount)
         for option, mount in mounts
-        if (not mount.error or mount.size_text) and mount.target and mount.path in SHM_TARGETS
+        if (not mount.error or mount.type == "tmpfs") and mount.target and mount.path in SHM_TARGETS
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shmlint.docker import ipc, mounts, placeholders
-from shmlint.docker.mounts import MountRequest
+from shmlint.docker.mounts import TYPES, MountRequest
 from shmlint.docker.run_options import Mounts, Option, RunCommand, on_shm
 from shmlint.docker.sizes import docker_size
 from shmlint.model.launch import Bind, Mount, Size, Unknown, Value
@@ -119,8 +119,12 @@ def mounts_of(mounted: Mounts, span: Span) -> Iterator[Mount]:
                 unsure = Unknown("variable", option.because) if option.unknown else None
                 read = unsure or placeholders.unknown(given.size_text) or read
             size = Value(read, place, given.size_text)
+        elif given.error:
+            unsure = Unknown("variable", option.because) if option.unknown else None
+            size = Value(unsure or Size(None, given.error), place, option.value or "")
+        strange = Unknown("engine", f"Docker has no mount type `{given.type}`") if given.type not in TYPES else None
         mount = mounts.read(
-            MountRequest(given.target, place, given.type, given.source, options, size, size_span)
+            MountRequest(given.target, place, given.type, given.source, options, size, size_span, strange)
         )
         if mount is not None:
             yield mount

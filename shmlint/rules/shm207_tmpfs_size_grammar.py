@@ -15,6 +15,7 @@ RULE = Rule("SHM207", "tmpfs-size-grammar", "error", as_written=True)
 
 
 _GRAMMAR = "the kernel accepts a whole number with k, m or g (`8g`), or a percentage (`50%`)"
+_WHOLE = "write `--mount type=tmpfs,target=/dev/shm,tmpfs-size=8g`"
 _DOCKERS = "Docker accepts a number with k, m or g (`8g`)"
 
 
@@ -27,15 +28,16 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
     for mount in launch.mounts:
         if mount.type == "tmpfs" and mount.size_error and _is_command(launch, mount) and not launch.drops(mount):
+            of_size = mount.kernel_grammar or mount.size_span is not None
             yield Finding(
                 RULE.id,
                 RULE.severity,
                 mount.size_span or mount.span,
                 f": the tmpfs on {mount.target} cannot be mounted: {mount.size_error}",
                 launch,
-                why=(Reason(_GRAMMAR if mount.kernel_grammar else _DOCKERS),),
+                why=(Reason(_GRAMMAR if mount.kernel_grammar else _DOCKERS),) if of_size else (),
                 fix=_respelled(mount),
-                advice="write the size as a whole number with k, m or g",
+                advice="write the size as a whole number with k, m or g" if of_size else _WHOLE,
                 about=launch.words.launch,
                 facts=(mount.target, mount.kernel_grammar),
             )

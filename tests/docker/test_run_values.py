@@ -6,6 +6,7 @@ import pytest
 
 from shmlint.model.launch import Unknown
 from tests.formats.shell.commands import GIB, MIB, NEEDY, known, one
+from tests.table import table
 
 
 @pytest.mark.parametrize(
@@ -68,3 +69,21 @@ def test_a_pod_shares_its_shm() -> None:
 def test_a_size_of_a_mount_that_docker_refuses() -> None:
     (mount,) = one(f"docker run --mount type=tmpfs,dst=/dev/shm,tmpfs-size=8Gi {NEEDY}\n").mounts
     assert mount.size_error and mount.size_span is not None and mount.size_span.text == "8Gi"
+
+
+@table(
+    ("value", "error"),
+    [
+        ("type=tmpfs,dst=/dev/shm,size=8g", "unexpected key 'size' in 'size=8g'"),
+        ("type=tmpfs,dst=/dev/shm,foo", "invalid field 'foo' must be a key=value pair"),
+        ("dst=/dev/shm,type=tmpfs,tmpfs-mode=0999", "invalid value for tmpfs-mode: 0999"),
+    ],
+)
+def test_a_mount_that_docker_refuses(value: str, error: str) -> None:
+    launch = one(f"docker run --mount {value} {NEEDY}\n")
+    assert [mount.size_error for mount in launch.mounts] == [error]
+
+
+def test_a_type_of_mounts_that_docker_does_not_know() -> None:
+    effective = one(f"docker run --mount type=tmp,dst=/dev/shm {NEEDY}\n").effective_shm(0)
+    assert (effective.bytes, effective.because) == (None, "Docker has no mount type `tmp`")
