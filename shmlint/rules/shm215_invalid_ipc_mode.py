@@ -14,18 +14,25 @@ from shmlint.rules import Context
 RULE = Rule("SHM215", "invalid-ipc-mode", "error", as_written=True)
 
 _MODES = ("host", "private", "shareable", "none")
+_SERVICE = "service:"
 _WORD = r"(?=.*[a-z])[A-Za-z][\w-]*|HOST|PRIVATE|SHAREABLE|NONE"
 """What is no sign for a mode that the reader of a page puts there: ``<mode>``, ``IPC_MODE``."""
+
+
+def _joins(mode: str, launch: Launch) -> bool:
+    """Whether a mode joins another container; only Compose knows services."""
+    return mode.startswith(JOINING) and (launch.kind == "compose-service" or not mode.startswith(_SERVICE))
 
 
 def check(launch: Launch, context: Context) -> Iterator[Finding]:
     """The findings for one launch."""
     mode = launch.ipc.known if launch.ipc is not None else None
-    if launch.ipc is None or not mode or mode in _MODES or mode.startswith(JOINING):
+    if launch.ipc is None or not mode or mode in _MODES or _joins(mode, launch):
         return
     if launch.swarm or launch.undecided or launch.ipc.private or context.podman(launch):
         return  # Podman has more modes
-    if launch.kind not in ("compose-service", "docker-run", "devcontainer") or re.fullmatch(_WORD, mode) is None:
+    word = re.fullmatch(_WORD, mode.removeprefix(_SERVICE))
+    if launch.kind not in ("compose-service", "docker-run", "devcontainer") or word is None:
         return
     near = get_close_matches(mode.lower(), _MODES, 1)
     yield Finding(

@@ -22,6 +22,7 @@ CASES: list[tuple[dict[str, str] | str, str]] = [
     (compose(entry("ipc: bogus")), "use `host`, `private`, `shareable` or `container:NAME`"),
     (run_with("--ipc=hots"), "did you mean `host`?"),
     (run_with("--ipc hosts"), "did you mean `host`?"),
+    (run_with("--ipc=service:donor"), "use `host`, `private`, `shareable` or `container:NAME`"),
     (run_with("--ipc=shared"), "did you mean `shareable`?"),
     ({".devcontainer/devcontainer.json": f'{{"image": "{NGC}", "runArgs": ["--gpus=all", "--ipc=hots"]}}'},
      "did you mean `host`?"),
