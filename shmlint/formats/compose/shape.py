@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.invalid_keys import top_keys
@@ -54,7 +55,7 @@ def unknown_keys(documents: Sequence[Document], *, named: bool) -> Iterator[Prob
     for document in documents:
         layer = Layer(document.source, {}, "")
         root = layer.tree(document.root)
-        if not isinstance(root, Branch) or not ("services" in root.entries or "include" in root.entries):
+        if not isinstance(root, Branch) or not (_STARTS.intersection(root.entries) or (named and _misspelt(root))):
             continue
         yield from top_keys(root)
         for name, entry in root.entries.items():
@@ -65,8 +66,22 @@ def unknown_keys(documents: Sequence[Document], *, named: bool) -> Iterator[Prob
                 continue  # reported as misplaced
             if named or value.anchor is not None or "&" in document.source.text[value.start : value.end]:
                 message = f"additional properties `{name}` not allowed: Compose refuses the file"
-                message += "; a key for anchors starts with `x-`"
+                is_near = _is_near_services(name)
+                message += "; did you mean `services`?" if is_near else "; a key for anchors starts with `x-`"
                 yield Problem(layer.span(entry.key), message, facts=("unknown", name))
+
+
+_STARTS = frozenset({"services", "include"})
+"""What a file has that starts something."""
+
+
+def _misspelt(root: Branch) -> bool:
+    """Whether a file that starts nothing has a key that is meant to be ``services``."""
+    return any(map(_is_near_services, root.entries))
+
+
+def _is_near_services(key: str) -> bool:
+    return bool(get_close_matches(key.lower(), ["services"], cutoff=0.8))
 
 
 def of_version_1(documents: Sequence[Document]) -> Span | None:

@@ -55,6 +55,7 @@ REFUSED: list[tuple[dict[str, str], str, int, str]] = [
          "services depend on each other: `a` → `b` → `c` → `a`"),
         ("    volumes_from: [a]\n", 4, "services depend on each other: `a` → `a`"),
         ("common: {init: true}\n", 4, "additional properties `common` not allowed"),
+        ("Services: {}\n", 4, "additional properties `Services` not allowed: Compose refuses the file; did you mean"),
         ("profiles: [p]\n", 4, "additional properties `profiles` not allowed"),
         (".common: &c {init: true}\n", 4, "additional properties `.common` not allowed"),
     ]
@@ -64,6 +65,7 @@ REFUSED: list[tuple[dict[str, str], str, int, str]] = [
       "compose.override.yaml": "services:\n  a:\n" + LIMITS % "memory: 2g"}, "compose.yaml", 4, "distinct values"),
     ({"compose.yaml": "include: [b.compose.yaml]\n", "b.compose.yaml": "common: &c {}\n" + BASE}, "b.compose.yaml", 1,
      "additional properties `common` not allowed"),
+    ({"compose.yaml": "serivces:\n  a: {image: x}\n"}, "compose.yaml", 1, "refuses the file; did you mean `services`?"),
 ]  # fmt: skip
 
 TAKEN: list[dict[str, str]] = [
