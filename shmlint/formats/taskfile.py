@@ -37,7 +37,12 @@ _LONGEST = 20_000
 _COMMANDS = ("cmds", "cmd", "sh", "defer", "status", "preconditions", "if", "deps")
 """Keys whose values are commands, or hold some."""
 
-_TEMPLATE = re.compile(r"\{\{-?[ \t]*(?:\.(\w+)[ \t]*)?(?:\|[ \t]*(?:quote|q|shellQuote)[ \t]*)?[^{}\n]*?-?\}\}")
+_TEMPLATE = re.compile(
+    r"\{\{-?[ \t]*if\b[^{}\n]*\}\}(?P<then>[^{}\n]*)(?:\{\{-?[ \t]*else[ \t]*-?\}\}(?P<otherwise>[^{}\n]*))?"
+    r"\{\{-?[ \t]*end[ \t]*-?\}\}"
+    r"|\{\{-?[ \t]*(?:\.(?P<name>\w+)[ \t]*)?(?:\|[ \t]*(?:quote|q|shellQuote)[ \t]*)?[^{}\n]*?-?\}\}"
+)
+"""One that decides about a text, with that, or a single one."""
 
 Values = Mapping[str, Scalar | None]
 """The variables of a file with their values; None where a value is not known."""
@@ -115,8 +120,8 @@ def _directory(node: Node | None, values: Values) -> str | None:
         return None
     text = node.value
     for template in _TEMPLATE.finditer(text):
-        value = values.get(template[1] or "")
-        if template[1] not in _OF_FILE and (value is None or "{{" in value.value):
+        value = values.get(template["name"] or "")
+        if template["name"] not in _OF_FILE and (value is None or "{{" in value.value):
             return None
         text = text.replace(template[0], "." if value is None else value.value)
     return text
@@ -197,11 +202,15 @@ def _fill(builder: Builder, text: ShellText, values: Values, places: Places, dep
     for template in _TEMPLATE.finditer(text.text):
         builder.copy(text, at, template.start())
         since = len(builder.offsets)
-        value = values.get(template[1] or "") if re.fullmatch(r"\{\{-?\s*\.\w+\s*-?\}\}", template[0]) else None
+        name = template["name"] or ""
+        value = values.get(name) if re.fullmatch(r"\{\{-?\s*\.\w+\s*-?\}\}", template[0]) else None
         if value is not None and depth < _DEPTH and len(builder.offsets) < _LONGEST:
             _fill(builder, scalar_text(value, text.source), values, places, depth + 1)
         else:
-            builder.put_unknown(places.name(template[0], "a template"))
+            variable = places.name(template[0], "a template")
+            builder.put_unknown(variable)
+            for way in filter(None, (template["then"], template["otherwise"])):
+                builder.perhaps[variable, way.strip()] = None
         first, last = text.offset(template.start()), text.offset(template.end() - 1)
         builder.used(since, first, last + 1)
         at = template.end()

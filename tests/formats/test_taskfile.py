@@ -39,6 +39,13 @@ def test_commands(tmp_path: Path, text: str, image: str, line: int) -> None:
     assert seen(tmp_path, text, NAME) == (image, "all", line)
 
 
+@table("options", ["{{if .GPU}}--gpus all{{end}}", "{{- if eq .X \"1\" }} --gpus all {{ else }}-it{{end}}"])
+def test_options_that_a_template_decides_about(tmp_path: Path, options: str) -> None:
+    launch = one(tmp_path, f"tasks:\n  a:\n    - docker run {options} {IMAGE} serve\n", NAME)
+    assert launch.image is not None and launch.image.known == IMAGE
+    assert launch.gpu.requested is None and launch.gpu.unknown is not None
+
+
 @pytest.mark.parametrize("name", ["Taskfile.yaml", "taskfile.dist.yml", "sub/docker.Taskfile.yml"])
 def test_taskfiles_are_found(tmp_path: Path, name: str) -> None:
     assert one(tmp_path, f"tasks:\n  a: {RUN} IMG\n", name).gpu.requested
