@@ -87,3 +87,8 @@ def test_a_mount_that_docker_refuses(value: str, error: str) -> None:
 def test_a_type_of_mounts_that_docker_does_not_know() -> None:
     effective = one(f"docker run --mount type=tmp,dst=/dev/shm {NEEDY}\n").effective_shm(0)
     assert (effective.bytes, effective.because) == (None, "Docker has no mount type `tmp`")
+
+
+@table(("engine", "image"), [("podman", "r.io/a/b:1"), ("docker", None)])
+def test_podman_takes_a_transport_in_front_of_an_image(engine: str, image: str | None) -> None:
+    assert known(one(f"{engine} run --gpus all docker://r.io/a/b:1 serve\n").image) == image

@@ -54,7 +54,7 @@ def _launch_by(command: Command, docker: DockerCommand) -> Launch | None:
     run = _with_refused(read_run(words, docker.engine, docker.verb), command.words, docker)
     if run.image is None and not run.unknown:
         return None
-    no_image = run.image if run.image is not None and not _can_be_image(run.image) else None
+    no_image = run.image if run.image is not None and not _can_be_image(run.image, docker.engine) else None
     no_image = no_image or _lone_dollar(words, run.image)
     if no_image is not None:
         run = run._replace(image=None, command=())
@@ -166,9 +166,13 @@ _NUMBER = r"(?i)\d+(?:[kmgt]i?b?|b)?"
 """So does a number or a size."""
 
 
-def _can_be_image(word: Word) -> bool:
+_TRANSPORT = "docker://"
+"""What Podman takes in front of an image that comes from a registry (podman-run(1), "IMAGE")."""
+
+
+def _can_be_image(word: Word, engine: str) -> bool:
     """False for what the client refuses as a name: an option, a path, a quotation mark that spans lines."""
-    text = word.text
+    text = word.text.removeprefix(_TRANSPORT) if engine == "podman" else word.text
     if word.unknown:
         return can_be_reference(text)
     if text in _NO_IMAGES or re.fullmatch(_NUMBER, text) is not None:
@@ -187,7 +191,7 @@ def launch_of(
     """A launch out of the options of a run command, whatever they were written in."""
     image = None
     if run.image is not None:
-        text = run.image.text
+        text = run.image.text.removeprefix(_TRANSPORT)
         if "\n" in text:  # what gives it takes several lines
             text = f"{' '.join(text.split())[:60]}…"
         image = Value(text, run.image.span or span, text, run.image.because)
