@@ -53,7 +53,7 @@ _SSH = re.compile(r"\bsshCommand\b[^(){};]*\bcommand\s*:\s*\Z")
 _ASSIGNED = re.compile(r"(?<![\w.])(?:def\s+|String\s+|env\s*\.\s*)?([A-Za-z_]\w*)\s*=(?![=~])\s*")
 _ADDED_TO = re.compile(r"(?<![\w.])(?:env\s*\.\s*)?([A-Za-z_]\w*)\s*(?:[+-]=|<<)")
 _ENVIRONMENT = re.compile(r"\b(?:environment\s*\{|withEnv\s*\(|env\s*\.\s*\w+\s*=)")
-_FOLLOWED = re.compile(r"\b(?:sh\b\s*\(?\s*(?:[^(){};\n]*?\bscript\s*:\s*)?)([A-Za-z_]\w*)\s*(?=[),;\n]|\Z)")
+_FOLLOWED = re.compile(r"\b(?:sh\b\s*\(?\s*(?:[^(){};\n]{0,400}?\bscript\s*:\s*)?)([A-Za-z_]\w*)\s*(?=[),;\n]|\Z)")
 _PARAMETER = re.compile(r"\bname\s*:\s*\Z")
 _OPERAND = re.compile(r"[A-Za-z_][\w.]*(?:\([^()]*\)|\[[^\[\]]*\])?")
 
@@ -385,7 +385,7 @@ WORKSPACE = "/jenkins/workspace"
 """Where the workspace is mounted, as it is called here."""
 _MOST_BLOCKS = 500
 """Blocks of a pipeline among which those of a step are looked for."""
-_STEPS = re.compile(r"\b(?P<step>sh|bat|powershell|pwsh)\b\s*\(?\s*(?:[\w\s:,]*?\bscript\s*:\s*)?(?=[\"A-Za-z_])")
+_STEPS = re.compile(r"\b(?P<step>sh|bat|powershell|pwsh)\b\s*\(?\s*(?:[\w\s:,]{0,400}?\bscript\s*:\s*)?(?=[\"A-Za-z_])")
 _DECIDES = re.compile(r"\b(?:if|else|switch|when|catch|for|while|retry|timeout)\b[^{};]*\Z")
 
 
