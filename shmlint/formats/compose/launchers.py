@@ -72,8 +72,8 @@ def _given_by(source: Source, directory: str, workspace: Workspace) -> Iterator[
         options = (one for command in commands for one in command.options)
         named = (file for option, word in options if word is not None for file in _env_files(option, word))
         looks = any(_LOCATE.isdisjoint(option for option, _ in command.options) for command in commands)
-        named = chain(named, (".env",) if looks and normal(here) != normal(directory) else ())
-        for path in (normal(os.path.join(here, name)) for name in named):
+        own = (".env",) if looks and normal(here) != normal(directory) else ()
+        for path in (normal(os.path.join(here, name)) for name in chain(named, own)):
             if workspace.inside(path, source.path):
                 yield from ((name, text or "") for name, text in read_env_file(path, workspace, {}).items())
 

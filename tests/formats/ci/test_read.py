@@ -145,7 +145,7 @@ def test_an_action_that_runs_its_script_on_a_host(tmp_path: Path) -> None:
             f".s: &s\n  - {RUN}\nt:\n  script: *s\nu:\n  script:\n    - *s\n    - !reference [.s]\n",
             [2],
         ),
-        (".gitlab-ci.yml", f't:\n  script:\n    - {RUN} sh -c "$[[ inputs.a ]]"\n    - {RUN} $[[ inputs.b ]]\n', [3, 4]),
+        (".gitlab-ci.yml", f't:\n  script:\n    - {RUN} sh -c "$[[ inputs.a ]]"\n    - {RUN} $[[ inputs.b ]]', [3, 4]),
         ("ci/build.gitlab-ci.yml", f"t:\n  script:\n    - |\n      ls\n      {RUN}\n", [5]),
         (
             ".circleci/config.yml",
