@@ -1107,6 +1107,8 @@ def _depends_on_call(command: Command) -> bool:
 def _is_read_again(words: Sequence[Word]) -> bool:
     """Whether a shell reads the words once more, and finds quotation marks in them."""
     names = {word.text.rpartition("/")[2] for word in words}
+    if words[0].text == "eval" and any(word.text.split(" ")[0] in ENGINES and " " in word.text for word in words[1:-1]):
+        return True  # `eval "docker run" IMAGE`
     return (
         not _JOINING.isdisjoint(names)
         and not names.isdisjoint(ENGINES)

@@ -261,6 +261,7 @@ def test_of_two_functions_of_one_name_a_call_reaches_the_last_before_it(text: st
     [
         ("true | docker run a | cat\ndocker run b || docker run c", ["a", "b", "c"]),
         ("true | docker run a | cat\r\ndocker run b && docker run c", ["a", "b", "c"]),
+        ("eval \"docker run\" a\nX=docker\neval \"$X run\" b\n", ["a", "b"]),
         ("true | docker run a | cat  \n\n# é\ndocker run b x\ncat > y <<EOF\n1\nEOF\n", ["a", "b"]),
         ("true | docker run a | docker run \\\n  -i b\ndocker run c || true", ["a", "b", "c"]),
     ],
