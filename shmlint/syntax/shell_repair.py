@@ -201,14 +201,16 @@ def commands_behind_documents(text: ShellText) -> ShellText:
     if "<<" not in text.text or ";" not in text.text:
         return text
     order: list[int] = []
+    endless: set[str] = set()
     at = 0
     for start in re.finditer(_HEREDOC, text.text):
-        if start.start() < at:
-            continue  # it is in a document
+        if start.start() < at or start["word"] in endless:
+            continue  # it is in a document, or has none
         cut = _UP_TO_SEMICOLON.match(text.text, start.end())
         line = _UP_TO_LINE_END.match(text.text, start.end())
         end = _end_of_document(text.text, line.end() + 1, start) if line is not None else None
         if line is None or end is None:
+            endless |= {start["word"]} if line is not None else set()
             continue
         if cut is not None and cut.end() < line.end():
             rest = cut.end() + (not text.text.startswith(";;", cut.end()))  # a line end stands for a `;`

@@ -90,8 +90,8 @@ _BEFORE_GROUP = re.compile(
 )
 """A word in front of ``{ …; }``, for which the grammar takes the brace for a word, too."""
 _QUOTED_PATTERN = re.compile(
-    r"""\$\{\w+(?:\[[^]\n]*\])?(?:\#|%|/|\^|,)(?=[^}\n]*')"""
-    r"""(?P<pattern>(?:\\.|'[^'\n]*'|"(?:\\.|[^"\\\n])*"|[^}'"\\\n])*+)\}"""
+    r"""\$\{\w+(?:\[[^]\n]*\])?(?:\#|%|/|\^|,)(?=[^}\n]{0,200}')"""
+    r"""(?P<pattern>(?:\\.|'[^'\n]*'|"(?:\\.|[^"\\\n])*"|[^}'"\\\n]){0,200}+)\}"""
 )
 _WITH_QUOTE = re.compile(r"""\\.|'[^']*'|"[^"]*'[^"]*\"""")
 
