@@ -492,7 +492,7 @@ def _exceeds(call: Call, items: Items, room: int) -> bool:
 
 
 def _workers_text(count: int | None) -> str:
-    return f"{count} DataLoader workers" if count is not None else "as many DataLoader workers as the machine has CPUs"
+    return f"{count} DataLoader workers" if count is not None else "as many DataLoader workers as its environment says"
 
 
 def _largest(items: Items) -> tuple[tuple[int, ...], Span]:

@@ -157,3 +157,28 @@ def test_a_default_of_one_is_none_where_an_env_file_says_another(tmp_path: Path)
     }  # fmt: skip
     assert need(tmp_path, files).verdict == "unknown"
     assert need(tmp_path, {**files, "some.env": "OTHER=8\n"}).verdict == "not-needed"
+
+
+@table(
+    "given, env, verdict",
+    [
+        ("env_file: [own.env]", "WORKERS=12\n", "needed"),
+        ("env_file: own.env", "WORKERS=0\n", "not-needed"),
+        ("env_file: own.env", "OTHER=0\n", "needed"),
+        ("env_file: [own.env, lost.env]", "OTHER=0\n", "likely"),
+        ("environment: {WORKERS: '${FROM}'}", "FROM=12\n", "needed"),
+        ("environment: {WORKERS: '${FROM}'}", "FROM=0\n", "not-needed"),
+        ("env_file: own.env\n    environment: {WORKERS: 0}", "WORKERS=12\n", "not-needed"),
+    ],
+)
+def test_what_env_files_say_counts_and_is_not_shown(tmp_path: Path, given: str, env: str, verdict: str) -> None:
+    code = "os.getenv('WORKERS', 8)"
+    files = {
+        "compose.yaml": compose("python train.py", f"    {given}\n"),
+        "Dockerfile": DOCKERFILE, "own.env": env, ".env": env,
+        "train.py": "import os\nfrom torch.utils.data import DataLoader\n"
+        f"DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=int({code}))\n",
+    }  # fmt: skip
+    found = need(tmp_path, files)
+    assert found.verdict == verdict
+    assert "12" not in " ".join((found.why, *(told.text for told in found.evidence)))

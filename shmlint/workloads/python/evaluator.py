@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
+from shmlint.model.launch import Value
 from shmlint.model.source import Span
 from shmlint.syntax.python import Definition, dotted
 from shmlint.workloads.python.assignments import Assignments, Function, of_class, parameters_of
@@ -1200,9 +1201,8 @@ class Evaluator:
     def _variable(self, name: str, default: Found = NOTHING) -> Found:
         """A variable of the container's environment, or what the code takes where there is none."""
         value = self.options.files.environment.get(name)
-        known = value is not None and value.known is not None and not value.private
-        # To Python it is a text, whatever it looks like.
-        found = written(value.known or "", (value.span,)) if known and value is not None else default
+        known = value is not None and value.known is not None
+        found = _text_of_variable(value) if known and value is not None else default
         if not (self.changes.variables | self.options.variables).isdisjoint((name, ANY)):
             return changed(found)
         if self.changes.is_put(name, "os.environ", None):  # by another name of the environment
@@ -1280,6 +1280,17 @@ _SETTLED = {"platform.system": "Linux", "torch.cuda.is_available": True}
 def _is_of_options(node: ast.expr) -> bool:
     """Whether a mapping is made of what the command gives: ``vars(args)``."""
     return any(isinstance(part, ast.Call) and dotted(part.func) == "vars" for part in ast.walk(node))
+
+
+def _text_of_variable(value: Value[str]) -> Found:
+    """What a variable of the environment is to Python: a text, whatever it looks like.
+
+    What an env file says is not printed: of its numbers it counts only whether they are more than nothing.
+    """
+    found = written(value.known or "", (value.span,))
+    if not value.private or value.known in ("0", "1"):
+        return found
+    return found._replace(value=POSITIVE) if (found.number or 0) > 0 else NOTHING
 
 
 def _is_plain(field: ast.expr) -> bool:
