@@ -98,8 +98,18 @@ class Options:
         name = str(self.given["config_name"].value) if "config_name" in self.given else name
         first = normal(os.path.join(start, f"{name.removesuffix('.yaml')}.yaml"))
         source = self.files.repository.source(first)
-        if source is None:
+        if source is None or first in self._read:
             return
+        from shmlint.workloads.python.configurations.hydra_config import Composed, values_of
+
+        whole = Composed(self, start, name, self.arguments, stores=False).root()
+        if whole is not None:
+            self._read.add(first)
+            for key, found in values_of(whole):
+                self.configure(key, found)
+            return
+        # The words may choose files that replace any of the values.
+        self._perhaps = self._perhaps or bool(self.arguments)
         self._read_settings(first)
         for match in re.finditer(r"(?m)^[ \t]*-[ \t]+(?:override[ \t]+)?/?([\w/]+)[ \t]*:[ \t]*([\w.-]+)", source.text):
             chosen = self.given.get(key_of(match[1]))

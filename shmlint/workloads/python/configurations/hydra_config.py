@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from shmlint.files.read import normal
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Source
+from shmlint.model.source import Source, Span
 from shmlint.workloads.python.configurations.settings_files import OPEN, Part, read_settings, read_value
 from shmlint.workloads.python.options import Options
-from shmlint.workloads.python.values import UNKNOWN, text_of
+from shmlint.workloads.python.values import UNKNOWN, Found, key_of, text_of
 
 _MOST_FILES = 60
 _MOST_LAID = 300
@@ -315,6 +315,21 @@ class References:
         other = referred(part, root) if depth < _MOST_DEEP else part
         found = self.resolved(other, root, depth + 1) if other is not part else part
         return found._replace(source=part.source, start=part.start)
+
+
+def values_of(root: Part) -> Iterator[tuple[str, Found]]:
+    """The values of a whole configuration by their last keys, each with its place."""
+    pending = list(References().resolved(root, root).entries.items())
+    for key, part in pending:  # grows while it is walked
+        if part.entries:
+            pending += part.entries.items()
+            continue
+        value = tuple(one.value for one in part.value) if isinstance(part.value, tuple) else part.value
+        text = part.source.text
+        end = text.find("\n", part.start)
+        span = Span(part.source, part.start, end if end >= 0 else len(text))
+        known = value is not UNKNOWN and not (isinstance(value, str) and "$" in value)
+        yield key_of(key), Found(value, True, (span,)) if known else Found(UNKNOWN, False, (span,))
 
 
 def referred(part: Part, root: Part) -> Part:

@@ -284,3 +284,46 @@ def test_a_branch_changes_the_configuration(tmp_path: Path, code: str, verdict: 
         "Dockerfile": DOCKERFILE, "conf/fit.yaml": "trainer:\n  devices: 2\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+LOADS = """
+import hydra
+from torch.utils.data import DataLoader
+
+@hydra.main(version_base=None, config_path="conf", config_name="own")
+def main(cfg):
+    DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=cfg.data.num_workers)
+
+main()
+"""
+GLOBAL = "# @package _global_\n"
+GROUPS = {
+    "conf/data/many.yaml": "num_workers: 8\n", "conf/data/none.yaml": "num_workers: 0\n",
+    "conf/trial/off.yaml": f"{GLOBAL}data:\n  num_workers: 0\n",
+    "conf/trial/on.yaml": f"{GLOBAL}data:\n  num_workers: 8\n",
+    "conf/trial/other.yaml": f"{GLOBAL}defaults:\n  - override /data: none\n",
+}  # fmt: skip
+INSIDE = "defaults:\n  - _self_\n  - trial: null\ndata:\n  num_workers: 8\n"
+GROUP = "defaults:\n  - _self_\n  - data: many\n  - trial: null\n"
+
+
+@table(
+    "own, words, verdict",
+    [
+        (INSIDE, "", "needed"),
+        (INSIDE, "trial=off", "not-needed"),
+        (INSIDE.replace("8", "0"), "trial=on", "needed"),
+        (INSIDE.replace("  - trial: null\n", ""), "+trial=off", "not-needed"),
+        (INSIDE.replace("8", "${n}") + "n: 0\n", "", "not-needed"),
+        (GROUP, "trial=other", "not-needed"),
+        (GROUP, "trial=other data=many", "needed"),
+        (GROUP, "trial=off data.num_workers=8", "needed"),
+        (GROUP.replace("many", "none"), "trial=on", "needed"),
+        (GROUP, "trial=lost", "likely"),
+        (GROUP, "-m trial=off,on", "likely"),
+    ],
+)
+def test_a_trial_that_changes_the_configuration(tmp_path: Path, own: str, words: str, verdict: str) -> None:
+    files = {"compose.yaml": compose(f"python train.py {words}"), "Dockerfile": DOCKERFILE, "train.py": LOADS,
+             "conf/own.yaml": own, **GROUPS}  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
