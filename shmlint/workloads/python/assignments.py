@@ -41,10 +41,12 @@ class Assignments:
 
     def of_name(self, name: str, function: Function | None) -> Given:
         """The values that a function gives a local name."""
-        if function is None:
-            return ()
-        self._look(function)
-        return tuple(self._locals[function].get(name, ()))
+        return self.given(name, function) if function is not None else ()
+
+    def given(self, name: str, code: Function | ast.Module) -> Given:
+        """The values that a function, or a module with all of its functions, gives a name."""
+        self._look(code)
+        return tuple(self._locals[code].get(name, ()))
 
     def is_changed(self, name: str, code: Function | ast.Module | None) -> bool:
         """Whether a function or a module changes a name in place, ``name //= 2``, or gives it a value otherwise."""
@@ -86,13 +88,12 @@ class Assignments:
 
     def is_surely_merged(self, name: str, other: ast.expr, code: Function | ast.Module) -> bool:
         """Whether code surely puts a mapping into another one, after all that gives this one its name."""
-        self._look(code)
         given = False
         for statement in code.body:
             called = statement.value if isinstance(statement, ast.Expr) else None
             value = _merged(called) if isinstance(called, ast.Call) else None
             if value is other or (isinstance(statement, ast.AugAssign) and statement.value is other):
-                return given and len(self._locals[code].get(name, ())) == 1
+                return given and len(self.given(name, code)) == 1
             given = given or any(dotted(target) == name for target, _ in _assigned(statement))
         return False
 

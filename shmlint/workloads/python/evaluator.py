@@ -711,7 +711,7 @@ class Evaluator:
         if isinstance(node, ast.Name):
             return self._name(node, scope, depth, parameters)
         if isinstance(node, ast.Attribute):
-            found = self._attribute(node, scope, depth, parameters)
+            found = self._set_before(node, scope) or self._attribute(node, scope, depth, parameters)
             return changed(found) if self.is_handed_on(node.value, scope) else found
         if isinstance(node, ast.Subscript):
             key = node.slice.value if isinstance(node.slice, ast.Constant) else None
@@ -1032,6 +1032,29 @@ class Evaluator:
         parsed = filled and self._is_parsed(node.value, scope, 0)
         found = self._option(node.attr, depth, parsed=parsed)
         return changed(found) if self.changes.fills_self and not parsed else found
+
+    def _set_before(self, node: ast.Attribute, scope: Scope) -> Found | None:
+        """What the only statement that sets an option surely gave it before: ``args.workers = 0``, then a use."""
+        statements = self.changes.set_by(node.attr)
+        one = statements[0] if len(statements) == 1 else None
+        if one is None or not isinstance(one.value, ast.Constant) or not isinstance(one.holder, ast.Name):
+            return None
+        if not self._is_parsed(node.value, scope, 0):
+            return None
+        uses: list[tuple[ast.expr, Scope]] = [(node.value, scope)]
+        function = scope.function
+        if function is not None and function is not one.scope.function and isinstance(node.value, ast.Name):
+            if self.is_open(function, scope) or not self.knows_calls(function, scope):
+                return None
+            uses = self.given_to(node.value, scope)
+        code = one.scope.function or one.scope.module.tree
+        # The name stands for the same object from there on.
+        last = max((value.lineno for value in self._assignments.given(one.holder.id, code)), default=one.value.lineno)
+        if last >= one.value.lineno or self._assignments.is_changed(one.holder.id, code):
+            return None
+        same = (where.function is one.scope.function and where.path == one.scope.path and dotted(use) == one.holder.id
+                and use.lineno > one.value.lineno for use, where in uses)  # fmt: skip
+        return Found(one.value.value, True, (one.scope.span(one.value),)) if uses and all(same) else None
 
     def _set_once(self, node: ast.Attribute, scope: Scope, depth: int) -> Found | None:
         """A setting that one statement gives a value: ``args.many = args.size > 1``; None for any other attribute.

@@ -279,6 +279,36 @@ def test_options_that_the_code_gives_in_place_of_the_command(
     assert (processes.value, processes.certain) == (value, certain)
 
 
+PARSED = (
+    "parser = argparse.ArgumentParser()\nparser.add_argument('--workers', type=int, default=8)\n"
+    "parser.add_argument('--quick', action='store_true')\nown = parser.parse_args()\n"
+)
+USES = "DataLoader(data, batch_size=2, num_workers=own.workers)\n"
+QUICK = f"{PARSED}if own.quick:\n    own.workers = 0\n{USES}"
+
+
+@table(
+    "code, words, value, certain",
+    [
+        (f"{PARSED}own.workers = 0\n{USES}", "", 0, True),
+        (f"{PARSED}own.workers = 4\n{USES}", "--workers 2", 4, True),
+        (QUICK, "--quick", 0, True),
+        (QUICK, "", 8, True),
+        (f"{PARSED}def run(own):\n    {USES}own.workers = 0\nrun(own)\n", "", 0, True),
+        (f"{PARSED}def run(own):\n    {USES}run(own)\nown.workers = 4\n", "", 8, False),
+        (f"{PARSED}if tell():\n    own.workers = 4\n{USES}", "", 8, False),
+        (f"{PARSED}own.workers = 4\nown = more()\n{USES}", "", 8, False),
+        (f"{PARSED}own.workers = 4\nown.workers = tell()\n{USES}", "", 8, False),
+        (f"{PARSED}own.workers = 4\nsetattr(own, tell(), 2)\n{USES}", "", 8, False),
+    ],
+)
+def test_options_that_code_sets_before_it_uses_them(
+    tmp_path: Path, code: str, words: str, value: object, certain: bool
+) -> None:
+    processes = reading(tmp_path, {"train.py": HEAD + code}, words).calls[-1].processes
+    assert (processes.value, processes.certain) == (value, certain)
+
+
 SPREAD = """
 p = argparse.ArgumentParser()
 p.add_argument('--workers', type=int, default=4)
@@ -302,9 +332,9 @@ MANY = "args.many = args.size > 1 or args.spread\n"
         # What runs, or may run, changes the option.
         (MANY, "--size 2", 1, False),
         (MANY, "--spread", 1, False),
-        (f"args.workers = 0\n{MANY}", "", 4, False),
+        (f"args.workers = 0\n{MANY}", "", 0, True),
         (f"if make():\n    args.workers = 0\n{MANY}", "", 4, False),
-        (f"if not args.spread:\n    args.workers = 0\n{MANY}", "", 4, False),
+        (f"if not args.spread:\n    args.workers = 0\n{MANY}", "", 0, True),
         # What gives the setting its value is not the only one, or may not run.
         (f"{MANY}args.many = make()\n", "", 4, False),
         (f"if make():\n    {MANY}", "", 4, False),

@@ -28,7 +28,7 @@ PARSED = "import argparse\np = argparse.ArgumentParser()\n{}kept = p.parse_args(
         (f"{NAMESPACE}a = Namespace()\nb = Namespace()\na.w = 0\nb.w = 8\n", "a.w", "not-needed"),
         (f"{NAMESPACE}a = Namespace()\nb = thing()\nb.w = 8\n", "a.w", "unknown"),
         (PARSED.format(""), "kept.w", "needed"),
-        (PARSED.format("p.add_argument('--w', type=int, default=0)\n"), "kept.w", "unknown"),
+        (PARSED.format("p.add_argument('--w', type=int, default=0)\n"), "kept.w", "needed"),
         (f"{EMPTY}kept = Kept()\nkept.w = 8\n", "kept.w", "needed"),
         (f"{MAPPING}kept = Kept()\nkept.w = 8\n", "kept.w", "needed"),
         (f"{MAPPING.replace('dict', 'Base')}kept = Kept()\nkept.w = 8\n", "kept.w", "unknown"),
