@@ -389,7 +389,9 @@ class _Reading:
         """A condition decides whether a program with several ranks runs; or an option's name alone says so."""
         self.by_default = any(has_ranks_by_default(one.words) for one in ran)
         """A variable decides how many ranks there are, of which only what it is otherwise is known."""
-        self.ranks_vary = self.by_default or read_ranks(flatten(_written(launch)), launcher=launcher)[1]
+        written = flatten(_written(launch))
+        one_for_each = self.count == 1 and has_rank_for_each(written) and not _has_several_hosts(written)
+        self.ranks_vary = self.by_default or (read_ranks(written, launcher=launcher)[1] and not one_for_each)
         self._apply_environment(launch, launcher)
 
     def _are_named_alone(self, several: Sequence[bool]) -> bool:
@@ -420,7 +422,7 @@ class _Reading:
             return read_ranks(words, launcher=launcher)[0]
 
         found = [(read(ran.words), ran) for ran in self.ran]
-        if isinstance(self.count, int) and self.count > 1:
+        if isinstance(self.count, int) and self.count >= 1:
             every = (ran for ran in self.ran if has_rank_for_each(ran.words))
             found += [(self.count, ran) for ran in every if not _has_several_hosts(ran.words)]
         return self._most(found, read)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.project import findings, fixed
 from tests.table import table
-from tests.workloads.cases import GPUS, NGC, need
+from tests.workloads.cases import DOCKERFILE, GPUS, JOINS, NGC, compose, need
 
 CHECK = 'python -c "import torch; print(torch.cuda.device_count())"'
 
@@ -86,3 +86,18 @@ def test_a_service_that_has_its_size(tmp_path: Path) -> None:
 )
 def test_one_process_of_a_program_that_uses_models(tmp_path: Path, command: str, verdict: str) -> None:
     assert need(tmp_path, {"run.sh": f"docker run --gpus all me/tool {command}\n"}).verdict == verdict
+
+
+@table(
+    "options, count, verdict",
+    [
+        ("--nproc-per-node gpu", 1, "not-needed"),
+        ("--nproc-per-node=gpu", 1, "not-needed"),
+        ("--nproc-per-node 1", 1, "not-needed"),
+        ("--nproc-per-node gpu", 2, "needed"),
+        ("--nproc-per-node gpu --nnodes 2", 1, "likely"),
+    ],
+)
+def test_a_rank_for_each_gpu(tmp_path: Path, options: str, count: int, verdict: str) -> None:
+    started = compose(f"torchrun {options} train.py").replace("{capabilities", f"{{count: {count}, capabilities")
+    assert need(tmp_path, {"compose.yaml": started, "Dockerfile": DOCKERFILE, "train.py": JOINS}).verdict == verdict
