@@ -179,5 +179,7 @@ def _default_of_field(value: ast.expr) -> ast.expr | None:
     makers = ("field", "Field", "Option", "Argument")
     if isinstance(value, ast.Call) and dotted(value.func).rpartition(".")[2] in makers:
         named = next((keyword.value for keyword in value.keywords if keyword.arg == "default"), None)
+        made = next((keyword.value for keyword in value.keywords if keyword.arg == "default_factory"), None)
+        named = made.body if named is None and isinstance(made, ast.Lambda) else named
         return named if named is not None else value.args[0] if value.args else None
     return value

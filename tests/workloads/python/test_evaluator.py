@@ -202,6 +202,10 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("args = make()\n| args['workers']", "--workers $N", UNKNOWN, False),
     ("from absl import flags\nflags.DEFINE_integer('workers', 4, 'help')\n| flags.FLAGS.workers", "", 4, True),
     ("@dataclass\nclass Settings:\n    workers: int = field(default=4)\ns = make(Settings)\n| s.workers", "", 4, True),
+    ("@dataclass\nclass Settings:\n    workers: int = field(default_factory=lambda: 4)\n"
+     "s = make(Settings)\n| s.workers", "", 4, True),
+    ("@dataclass\nclass Settings:\n    workers: int = field(default_factory=lambda: int(os.getenv('COUNT', 4)))\n"
+     "s = make(Settings)\n| s.workers", "", 6, True),
     ("@dataclass\nclass Settings:\n    workers: int = 4\ns = make(Settings)\n| s.workers", "data.workers=2", 2, True),
     ("cfg = make()\ncfg.DATALOADER.NUM_WORKERS = 4\n| cfg.DATALOADER.NUM_WORKERS", "", 4, True),
     ("cfg = make()\ncfg.DATALOADER.NUM_WORKERS = 4\n| cfg.DATALOADER.NUM_WORKERS", "DATALOADER.NUM_WORKERS 2", 2, True),
