@@ -492,7 +492,9 @@ def _exceeds(call: Call, items: Items, room: int) -> bool:
 
 
 def _workers_text(count: int | None) -> str:
-    return f"{count} DataLoader workers" if count is not None else "as many DataLoader workers as its environment says"
+    if count is None:
+        return "as many DataLoader workers as the machine has CPUs or the environment says"
+    return f"{count} DataLoader worker{'' if count == 1 else 's'}"
 
 
 def _largest(items: Items) -> tuple[tuple[int, ...], Span]:
