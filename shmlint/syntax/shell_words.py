@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.model.source import Span
@@ -38,6 +39,10 @@ _LONGEST = 30_000
 _EXPANSION = re.compile(r"\$\{(\w+)(:?[-=+?])")
 """The start of ``${NAME:-…}`` and its like."""
 
+_OPERATION = re.compile(r"\$\(\(\s*+(\$?\w++|\$\{\w++\})\s*+([-+*/%])\s*+(\$?\w++|\$\{\w++\})\s*+\)\)")
+_OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.floordiv, "%": operator.mod,
+}  # fmt: skip
 _INDIRECT = re.compile(r"\$\{!(\w+)\}")
 """``${!NAME}``, the variable whose name another holds."""
 
@@ -371,6 +376,8 @@ class WordReader:
             self._expanded(buffer, node, quoted)
         elif kind == "command_substitution":
             self._output(buffer, node, quoted)
+        elif kind == "arithmetic_expansion" and (number := self._number(node)) is not None:
+            buffer.add(str(number))
         elif kind in ("brace_expression", "extglob_pattern"):
             buffer.add(self.tree.raw(node), self.tree.places(node))
         else:
@@ -379,6 +386,22 @@ class WordReader:
                 buffer.add_unknown(text, self.tree.places(node), Cause("run time"), not quoted)
             else:
                 self._literal(buffer, self.tree.char(node.start_byte), self.tree.char(node.end_byte))
+
+    def _number(self, node: Node) -> int | None:
+        """What ``$((GPUS / 4))`` is: one operation, of numbers that are known."""
+        match = _OPERATION.fullmatch(self.tree.raw(node))
+        if match is None:
+            return None
+        left, right = (self._operand(match[at], node) for at in (1, 3))
+        if left is None or right is None or (match[2] in "/%" and not right):
+            return None
+        return _OPERATIONS[match[2]](left, right)
+
+    def _operand(self, text: str, node: Node) -> int | None:
+        name = text.strip("${}")
+        held = self._held(name, node) if not name.isdecimal() else None
+        known = "".join(held.chars) if isinstance(held, Buffer) and not held.unknown else name
+        return int(known) if re.fullmatch(r"0|[1-9][0-9]{0,8}", known) else None  # another zero makes it octal
 
     def _expanded(self, buffer: Buffer, node: Node, quoted: bool) -> None:
         """``$NAME`` or ``${NAME…}``."""
