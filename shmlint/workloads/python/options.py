@@ -102,7 +102,7 @@ class Options:
             return
         from shmlint.workloads.python.configurations.hydra_config import Composed, values_of
 
-        whole = Composed(self, start, name, self.arguments, stores=False).root()
+        whole = Composed(self.files.repository, start, name, self.arguments, stores=False).root()
         if whole is not None:
             self._read.add(first)
             for key, found in values_of(whole):

@@ -14,8 +14,8 @@ from shmlint.files.read import normal
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source, Span
 from shmlint.workloads.python.configurations.settings_files import OPEN, Part, read_settings, read_value
-from shmlint.workloads.python.options import Options
 from shmlint.workloads.python.values import UNKNOWN, Found, key_of, text_of
+from shmlint.workloads.repository import Repository
 
 _MOST_FILES = 60
 _MOST_LAID = 300
@@ -54,9 +54,9 @@ class Composed:
     ``stores`` is whether code keeps files of its own, in Hydra's ``ConfigStore``.
     """
 
-    def __init__(self, options: Options, folder: str, name: str, words: Sequence[str], *, stores: bool) -> None:
+    def __init__(self, repository: Repository, folder: str, name: str, words: Sequence[str], *, stores: bool) -> None:
         self._stores = stores
-        self._options = options
+        self._repository = repository
         self._folder = folder
         self._name = name
         self._choices: dict[str, str] = {}
@@ -111,7 +111,7 @@ class Composed:
             if not key.startswith((*_OWN_OPTIONS, "hydra/hydra_logging", "hydra/job_logging")):
                 raise _Stop
             return
-        if "." not in key and self._options.files.repository.is_dir(normal(os.path.join(self._folder, group))):
+        if "." not in key and self._repository.is_dir(normal(os.path.join(self._folder, group))):
             if "$" in value or "," in value:
                 raise _Stop
             self._choices[group] = value.removesuffix(".yaml")
@@ -144,7 +144,7 @@ class Composed:
         self._read += 1
         if self._read > _MOST_FILES:
             raise _Stop
-        return self._options.files.repository.source(path)
+        return self._repository.source(path)
 
     def _settings(self, group: str, choice: str) -> tuple[Part, str | None] | None:
         """What a file says, and the package that its first lines name."""
@@ -241,7 +241,7 @@ class Composed:
     def _of_hydra(self, group: str, choice: object) -> Iterator[_Entry]:
         """A file of the repository that sets Hydra itself; most are those that it brings."""
         path = normal(os.path.join(self._folder, group, f"{choice}.yaml"))
-        if self._options.files.repository.is_file(path):
+        if self._repository.is_file(path):
             yield _Entry(group, str(choice), group.replace("/", "."), True)
 
 

@@ -155,7 +155,7 @@ class Instantiated:
         where = normal(os.path.join(os.path.dirname(path), folder))
         if (where, name) not in self._roots:
             words, stores = self._entry.arguments, self._stores
-            composed = Composed(self._evaluator.options, where, name, words, stores=stores)
+            composed = Composed(self._evaluator.options.files.repository, where, name, words, stores=stores)
             self._roots[where, name] = root = composed.root()
             self._mappings.update(_mappings_in(root) if root is not None else ())
         return self._roots[where, name]
