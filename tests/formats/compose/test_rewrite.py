@@ -731,15 +731,6 @@ PROJECTS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         },
         {"compose.override.yaml": "services:\n  a:\n    gpus: all\n    shm_size: \"${SHM:-8gb}\"\n"},
     ),
-    "a file put on a base that others are put on": (
-        {
-            "base.yml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 64m\n",
-            "gpu.yml": "services:\n  a: {gpus: all}\n",
-            "cpu.yml": "services:\n  a: {mem_limit: 128m}\n",
-            "up.sh": "docker compose -f base.yml -f gpu.yml up\n",
-        },
-        {"gpu.yml": "services:\n  a: {gpus: all, shm_size: 8gb}\n"},
-    ),
     "a value of the override": (
         {
             "compose.yaml": "services:\n  a:\n    image: pytorch/pytorch\n    gpus: all\n    shm_size: 8gb\n",
@@ -820,6 +811,17 @@ PROJECTS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
 def test_rewrites(name: str) -> None:
     before, after = CASES[name]
     assert fixed({"compose.yaml": before}) == {"compose.yaml": after}
+
+
+def test_a_base_that_other_files_are_put_on_stays() -> None:
+    """Also where a script names the one for the GPU alone."""
+    before = {
+        "base.yml": "services:\n  a:\n    image: pytorch/pytorch\n    shm_size: 64m\n",
+        "gpu.yml": "services:\n  a: {gpus: all}\n",
+        "cpu.yml": "services:\n  a: {mem_limit: 128m}\n",
+        "up.sh": "docker compose -f base.yml -f gpu.yml up\n",
+    }
+    assert fixed(before) == {**before, "gpu.yml": "services:\n  a: {gpus: all, shm_size: 8gb}\n"}
 
 
 @pytest.mark.parametrize("name", PROJECTS)
