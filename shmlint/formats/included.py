@@ -17,14 +17,14 @@ from shmlint.model.source import Source
 from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode
 
 _NAMED = re.compile(
-    r"(?<![\w*?])/?((?:[\w.*?-]+/)*[\w.*?-]+\.(?:sh|bash|zsh|fish|ksh|mk|mak|make|just|ya?ml|inc|bat|cmd|ps1)"
+    r"(?<![\w.*?/-])/?((?:[\w.*?-]+/)*[\w.*?-]+\.(?:sh|bash|zsh|fish|ksh|mk|mak|make|just|ya?ml|inc|bat|cmd|ps1)"
     r"|(?:[\w.*?-]+/)*(?:GNUm|m|M)akefile(?:\.\w+)?)(?![\w.-])"
 )
 _SOURCED = re.compile(r"(?m)(?:^|[\s;&|({])(?:\.|source|-?include|sinclude|import\??)[ \t]+[\"']?([^\s\"';&|#]+)")
 _DEPTH = 3
 """Files that read others are followed this deep."""
-_MOST = 100
-"""So many files are looked at."""
+_MOST, _MOST_NAMES = 100, 1_000
+"""So many files are looked at, and so many names that a file writes."""
 
 
 def used_by_others(names: Collection[str], source: Source, workspace: Workspace) -> bool:
@@ -78,7 +78,7 @@ def _named_by(source: Source, workspace: Workspace) -> Iterator[Source]:
 def _paths(source: Source, workspace: Workspace) -> Iterator[str]:
     written = {*_NAMED.findall(source.text), *(name.rpartition("}/")[2] for name in _SOURCED.findall(source.text))}
     folders = workspace.upwards(source.path)
-    for name in sorted(written):
+    for name in sorted(written)[:_MOST_NAMES]:
         end = re.sub(r"^.*[$`)\"'}][^/]*/", "", name).lstrip("/")
         for path in (normal(os.path.join(folder, end)) for folder in folders if end):
             if "*" in end or "?" in end:

@@ -14,7 +14,7 @@ from shmlint.syntax.shell_text import mentions_engine
 _REMEDY = re.compile(
     r"--ipc[= ]host\b|\bipc: *host\b|--shm-size(?:[= ]\d[\w.]*)?|\bshm_size\b(?:: *\d[\w.]*)?|(?i:\bbus error\b)"
     r"|(?i:\bno space left on device\b)|(?i:/dev/shm is too small)"
-    r"|(?im:(?<=^)\W*(?:wrong|incorrect|bad)(?=\W*$))"
+    r"|(?im:^[^\w\n]*+(?:wrong|incorrect|bad)(?=[^\w\n]*+$))"
 )
 _FAILS = re.compile(
     r"(?i)\b(?:without|fails?|failed|failing|crash\w*|hangs?|dies?|lacks?|lacking|misses|missing|happens?|ends? with"
@@ -60,7 +60,10 @@ def with_remedies(launches: Iterable[Launch], source: Source, blocks: Sequence[B
 
 def _printed(source: Source, span: Span, end: int) -> Iterator[str]:
     """The errors of too little shared memory that stand behind a command in its block, before the next command."""
-    for line in source.text[span.end : end].split("\n")[1:]:
+    at = source.text.find("\n", span.end, end)
+    while at >= 0:
+        start, at = at + 1, source.text.find("\n", at + 1, end)
+        line = source.text[start : at if at >= 0 else end]
         if _PROMPT.match(line) is not None or mentions_engine(line):
             return
         yield from (found[0] for found in _OUTPUT.finditer(line))

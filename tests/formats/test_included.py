@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shmlint.files.workspace import Workspace
+from shmlint.formats.included import used_by_others
+from shmlint.model.source import Source
 from tests.project import fixed
 from tests.table import table
 
@@ -67,3 +70,14 @@ def test_what_other_files_use_stays(tmp_path: Path, files: dict[str, str], edite
     else:
         (text,) = texts.values()
         assert any(one in text for one in edited), text
+
+
+@table(
+    "text",
+    ["a-" * 100_000, "a/" * 100_000, "/" * 200_000, "a." * 100_000, "{{" * 100_000, ". " * 100_000, "*?" * 100_000,
+     "".join(f"d{n}/x{n}.sh " for n in range(20_000))],
+    ids=lambda text: repr(text[:10]),
+)  # fmt: skip
+def test_long_texts_take_no_long(tmp_path: Path, text: str) -> None:
+    files = Workspace({"more.sh": text}, top=str(tmp_path))
+    assert not used_by_others({"SHM"}, Source("run.sh", f"{text}\n. ./more.sh\n"), files)
