@@ -193,6 +193,10 @@ _UP_TO_SEMICOLON = re.compile(rf"(?s)(?:{_QUOTED}|[^\n\\'\";#]|(?<=\S)#)*+(?=;)"
 _UP_TO_LINE_END = re.compile(rf"(?s)(?:{_QUOTED}|[^\n\\'\"])*+(?=\n)")
 
 
+_MOST_ENDLESS = 20
+"""Here-documents without an end after which no other is looked for."""
+
+
 def commands_behind_documents(text: ShellText) -> ShellText:
     """A text in which what follows a here-document's command in its line, ``cat <<EOF; exit``, is behind the document.
 
@@ -202,7 +206,7 @@ def commands_behind_documents(text: ShellText) -> ShellText:
         return text
     order: list[int] = []
     endless: set[str] = set()
-    at = 0
+    at = failed = 0
     for start in re.finditer(_HEREDOC, text.text):
         if start.start() < at or start["word"] in endless:
             continue  # it is in a document, or has none
@@ -210,6 +214,9 @@ def commands_behind_documents(text: ShellText) -> ShellText:
         line = _UP_TO_LINE_END.match(text.text, start.end())
         end = _end_of_document(text.text, line.end() + 1, start) if line is not None else None
         if line is None or end is None:
+            failed += 1
+            if failed > _MOST_ENDLESS:
+                break  # each of them is looked for in all of the text
             endless |= {start["word"]} if line is not None else set()
             continue
         if cut is not None and cut.end() < line.end():

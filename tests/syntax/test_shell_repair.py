@@ -1,0 +1,22 @@
+"""Texts that are put in order for the grammar."""
+
+from __future__ import annotations
+
+from shmlint.model.source import Source
+from shmlint.syntax.shell_repair import commands_behind_documents
+from shmlint.syntax.shell_text import whole
+from tests.table import table
+
+
+@table(
+    "text",
+    [
+        "cat <<A; " * 20_000, "".join(f"cat <<A{n}; " for n in range(20_000)) + "\n",
+        "".join(f"cat <<A{n}; x\n" for n in range(20_000)), "cat <<A; '\n" * 20_000,
+        "".join(f"cat <<A{n}; x\nA{n}\n" for n in range(20_000)),
+    ],
+    ids=lambda text: repr(text[:24]),
+)  # fmt: skip
+def test_many_here_documents_take_no_long(text: str) -> None:
+    found = commands_behind_documents(whole(Source("run.sh", text), 0, len(text)))
+    assert sorted(found.text) == sorted(text)
