@@ -10,7 +10,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
@@ -413,8 +413,9 @@ def _with_steps(launch: Launch, pipeline: Pipeline, opening: int) -> Launch:
     return running(launch, "sh", steps, (place, "the steps of the stage", WORKSPACE), (top,))
 
 
+@lru_cache(maxsize=4096)
 def _has_agent(code: str, start: int, end: int) -> bool:
-    """Whether a block names the agent of its own steps."""
+    """Whether a block names the agent of its own steps; each container of a pipeline asks this of all blocks in its."""
     depth = 0
     for match in re.compile(r"[{}]|\bagent\b").finditer(code, start, end):
         depth += {"{": 1, "}": -1}.get(match[0], 0)
