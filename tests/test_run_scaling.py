@@ -77,6 +77,10 @@ CASES: Mapping[str, tuple[str, str, Callable[[int], str]]] = {
     "rules of make that share a size": (
         "makefile", "Makefile", many(f"r@:\n\t{RUN.replace('all', 'all --shm-size=$(S)')}\n\ttool $(S)\n", "S = 64m\n")
     ),
+    "stages with agents in one another": (
+        "jenkinsfile", "Jenkinsfile",
+        many("stage('@') { agent { docker { image 'a'; args '--gpus all' } }\nstages {\n"),
+    ),
     "steps of a pipeline": ("jenkinsfile", "Jenkinsfile", many(f"sh '{RUN} @'\n")),
     "blocks of commands": ("markdown", "README.md", many(f"# Use @\n\n```sh\n{RUN}\n```\n\n")),
     "blocks that give a size": ("markdown", "README.md", many(f"# @\n\n```sh\n{SIZED} --epochs @\n```\n\n")),

@@ -10,7 +10,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 
 from shmlint.files.workspace import Workspace
 from shmlint.formats import read_each
@@ -29,7 +29,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.settings import Settings
 from shmlint.model.source import Edit, Source, Span
 from shmlint.model.suppression import Suppression
-from shmlint.syntax.groovy import String, blocks, pieces, strings
+from shmlint.syntax.groovy import Blocks, String, pieces, strings
 from shmlint.syntax.shell import commands
 from shmlint.syntax.shell_text import Builder, Places, ShellText, mentions_engine, restore
 from shmlint.syntax.shell_variables import given
@@ -66,6 +66,7 @@ class Pipeline(NamedTuple):
     code: str
     values: Mapping[str, String | None]
     places: Places
+    blocks: Blocks
 
     def string(self, start: int) -> String | None:
         """The string that starts at a place or after the blanks there."""
@@ -86,7 +87,7 @@ def _pipeline(source: Source, places: Places) -> Pipeline:
         name, equals, _ = string.text.partition("=")
         if name.isidentifier() and (equals or _PARAMETER.search(code, max(0, start - _NEAR), start)):
             values[name] = None
-    return Pipeline(source, found, code, values, places)
+    return Pipeline(source, found, code, values, places, Blocks(code))
 
 
 def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Reading:
@@ -123,7 +124,7 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
 
 def _environment(pipeline: Pipeline) -> Iterator[str]:
     """The strings in what sets the environment of commands."""
-    ends = blocks(pipeline.code)
+    ends = pipeline.blocks.ends
     for match in _ENVIRONMENT.finditer(pipeline.code):
         last = match.end() - 1
         end = ends.get(last, pipeline.code.find("\n", last)) if match[0][-1] != "(" else _closing(pipeline.code, last)
@@ -157,7 +158,7 @@ _DIR = re.compile(r"\b(?:dir|ws)\s*\(\s*(?:path\s*:\s*)?")
 def _directories(pipeline: Pipeline) -> Callable[[int], str | None]:
     """Tells where a step runs: in that of ``dir('docker') {`` around it; None where only an expression tells."""
     code = pipeline.code
-    ends = blocks(code) if _DIR.search(code) is not None else {}
+    ends = pipeline.blocks.ends
     around: list[tuple[int, int, str | None]] = []
     for match in _DIR.finditer(code):
         string, start = pipeline.strings.get(match.end()), code.find("{", match.end())
@@ -253,28 +254,28 @@ _BUILT_OF = re.compile(r"\b(filename|dir)\s*\(?\s*(?=\")")
 
 
 def _containers(pipeline: Pipeline) -> Iterator[Launch]:
-    code = pipeline.code
+    code, outline = pipeline.code, _outline(pipeline)
     for match in _IMAGE.finditer(code):
         image = _value(pipeline, match.end())
         method = _METHOD.match(code, image[1])
         if method is not None:
             span = Span(pipeline.source, match.start(), match.end() - 1)
-            yield _used(pipeline, image[0], method, (span, f"`docker.image().{method[1]}`"))
+            yield _used(outline, image[0], method, (span, f"`docker.image().{method[1]}`"))
     for match in _BUILD.finditer(code):
         end = _closing(code, code.index("docker", match.start()))
         method = _METHOD.match(code, end)
         if method is not None and (method[0].lstrip().startswith((".", ")"))):
             span = Span(pipeline.source, match.start(), match.end() - 1)
             tag = _value(pipeline, match.end())[0]
-            yield _used(pipeline, tag, method, (span, f"`docker.build().{method[1]}`"))
-    yield from _of_variables(pipeline)
-    yield from _of_steps(pipeline)
-    yield from _of_agents(pipeline)
+            yield _used(outline, tag, method, (span, f"`docker.build().{method[1]}`"))
+    yield from _of_variables(outline)
+    yield from _of_steps(outline)
+    yield from _of_agents(outline)
 
 
-def _of_steps(pipeline: Pipeline) -> Iterator[Launch]:
+def _of_steps(outline: _Outline) -> Iterator[Launch]:
     """``withDockerContainer(image: "trainer", args: "--gpus all") {``."""
-    code = pipeline.code
+    pipeline, code = outline.pipeline, outline.pipeline.code
     for match in _WITH.finditer(code):
         opening = code.find("{", match.end())
         end = opening if opening >= 0 else len(code)
@@ -282,48 +283,55 @@ def _of_steps(pipeline: Pipeline) -> Iterator[Launch]:
         image = named.get("image") or _value(pipeline, match.end())[0]
         span = Span(pipeline.source, match.start(), match.start() + len("withDockerContainer"))
         launch = _container(image, named.get("args"), span, "`withDockerContainer`")
-        yield _with_steps(launch, pipeline, opening)
+        yield _with_steps(launch, outline, opening)
 
 
-def _of_agents(pipeline: Pipeline) -> Iterator[Launch]:
+def _of_agents(outline: _Outline) -> Iterator[Launch]:
     """``agent { docker { image "trainer" } }`` of a pipeline or a stage."""
-    code = pipeline.code
-    ends = blocks(code)
+    pipeline, code = outline.pipeline, outline.pipeline.code
+    ends = pipeline.blocks.ends
     for match in _AGENT.finditer(code):
         end = min(ends[match.end() - 1], match.end() + _LONGEST_BLOCK)
         fields = {found[1]: _value(pipeline, found.end())[0] for found in _NAMED.finditer(code, match.end(), end)}
         span = Span(pipeline.source, match.start(), match.start() + len(match[1]))
         launch = _container(fields.get("image"), fields.get("args"), span, "agent container")
         launch = _built(launch, pipeline, match.end(), end) if match[1] == "dockerfile" else launch
-        yield _with_steps(launch, pipeline, _around(code, ends, match.start()))
+        yield _with_steps(launch, outline, _around(pipeline, match.start()))
     for match in _BARE.finditer(code):
         start = match.start() + match[0].rindex("docker")
         span = Span(pipeline.source, start, start + len("docker"))
         image = _value(pipeline, match.end())[0]
         launch = _container(image, None, span, "agent container")
-        yield _with_steps(launch, pipeline, _around(code, ends, start))
+        yield _with_steps(launch, outline, _around(pipeline, start))
 
 
-def _around(code: str, ends: Mapping[int, int], at: int) -> int:
+def _around(pipeline: Pipeline, at: int) -> int:
     """The opening brace of the stage or the pipeline whose agent stands at an offset; -1 where there is none."""
-    inside = sorted(start for start, end in ends.items() if start < at < end)
-    agents = [start for start in inside if re.search(r"\bagent\s*\Z", code[max(0, start - _NEAR) : start])]
-    outer = [start for start in inside if not agents or start < agents[-1]]
-    return outer[-1] if outer else -1
+    inside, code = pipeline.blocks, pipeline.code
+    innermost = block = inside.inner(at)
+    while block >= 0:
+        if _AGENT_BEFORE.search(code, max(0, block - _NEAR), block) is not None:
+            return inside.outer[block]
+        block = inside.outer[block]
+    return innermost
 
 
-def _used(pipeline: Pipeline, image: ShellText | None, method: re.Match[str], named: tuple[Span, str]) -> Launch:
+_AGENT_BEFORE = re.compile(r"\bagent\s*\Z")
+
+
+def _used(outline: _Outline, image: ShellText | None, method: re.Match[str], named: tuple[Span, str]) -> Launch:
     """The container that a method of an image starts."""
+    pipeline = outline.pipeline
     arguments = _value(pipeline, method.end())[0] if method[2] else None
     if not method[2] and method.end() in pipeline.strings:
         arguments = _value(pipeline, method.end())[0]
     launch = _container(image, arguments, *named)
-    return _with_steps(launch, pipeline, pipeline.code.find("{", method.end())) if method[1] == "inside" else launch
+    return _with_steps(launch, outline, pipeline.code.find("{", method.end())) if method[1] == "inside" else launch
 
 
-def _of_variables(pipeline: Pipeline) -> Iterator[Launch]:
+def _of_variables(outline: _Outline) -> Iterator[Launch]:
     """``def trainer = docker.build("trainer")`` … ``trainer.inside("--gpus all") {``."""
-    code = pipeline.code
+    pipeline, code = outline.pipeline, outline.pipeline.code
     images: dict[str, ShellText | None] = {}
     for match in _MADE_OR_USED.finditer(code):
         if match["made"] is not None:
@@ -333,7 +341,7 @@ def _of_variables(pipeline: Pipeline) -> Iterator[Launch]:
             label = f"`{match['used']}.{match['method']}`"
             method = _METHOD.match(code, match.end("used"))
             if method is not None:
-                yield _used(pipeline, images[match["used"]], method, (span, label))
+                yield _used(outline, images[match["used"]], method, (span, label))
 
 
 def _value(pipeline: Pipeline, at: int) -> tuple[ShellText | None, int]:
@@ -389,39 +397,51 @@ _STEPS = re.compile(r"\b(?P<step>sh|bat|powershell|pwsh)\b\s*\(?\s*(?:[\w\s:,]{0
 _DECIDES = re.compile(r"\b(?:if|else|switch|when|catch|for|while|retry|timeout)\b[^{};]*\Z")
 
 
-def _with_steps(launch: Launch, pipeline: Pipeline, opening: int) -> Launch:
+class _Step(NamedTuple):
+    """A step that runs commands: its place, these, and the opening braces of the blocks around it."""
+
+    start: int
+    end: int
+    script: str | None
+    around: tuple[int, ...]
+
+
+class _Outline(NamedTuple):
+    """A pipeline with its steps; the blocks with an agent of their own, and those that something decides about."""
+
+    pipeline: Pipeline
+    steps: tuple[_Step, ...]
+    with_agent: frozenset[int]
+    decided: frozenset[int]
+
+
+def _outline(pipeline: Pipeline) -> _Outline:
+    code, inside = pipeline.code, pipeline.blocks
+    if len(inside.ends) > _MOST_BLOCKS:
+        return _Outline(pipeline, (), frozenset(), frozenset())
+    steps = (
+        _Step(match.start(), match.end(), _script(pipeline, match), tuple(inside.around(match.start())))
+        for match in _STEPS.finditer(code)
+    )
+    agents = (inside.inner(match.start()) for match in re.finditer(r"\bagent\b", code))
+    decided = (start for start in inside.ends if _DECIDES.search(code[max(0, start - _NEAR) : start]))
+    return _Outline(pipeline, tuple(steps), frozenset(agents), frozenset(decided))
+
+
+def _with_steps(launch: Launch, outline: _Outline, opening: int) -> Launch:
     """A container as it runs the steps of its block: Jenkins starts it with a command that waits."""
-    code = pipeline.code
-    ends = blocks(code)
-    if opening not in ends or len(ends) > _MOST_BLOCKS:
-        return launch
-    others = [
-        (start, end) for start, end in ends.items() if opening < start < ends[opening] and _has_agent(code, start, end)
-    ]
     steps: list[str] = []
     place = None
-    for match in _STEPS.finditer(code, opening, ends[opening]):
-        inner = [(start, end) for start, end in ends.items() if opening < start < match.start() < end]
-        if any(other in others for other in inner) or (text := _script(pipeline, match)) is None:
+    for step in outline.steps:
+        inner = step.around[step.around.index(opening) + 1 :] if opening in step.around else None
+        if inner is None or step.script is None or not outline.with_agent.isdisjoint(inner):
             continue
-        decided = any(_DECIDES.search(code[max(0, start - _NEAR) : start]) for start, _ in inner)
-        steps.append(as_step(text, decided=decided))
-        place = place or Span(pipeline.source, match.start(), match.end())
+        steps.append(as_step(step.script, decided=not outline.decided.isdisjoint(inner)))
+        place = place or Span(outline.pipeline.source, step.start, step.end)
     if place is None:
         return launch
-    top = Bind(os.path.dirname(pipeline.source.path) or ".", WORKSPACE, place, resolved=True)
+    top = Bind(os.path.dirname(place.path) or ".", WORKSPACE, place, resolved=True)
     return running(launch, "sh", steps, (place, "the steps of the stage", WORKSPACE), (top,))
-
-
-@lru_cache(maxsize=4096)
-def _has_agent(code: str, start: int, end: int) -> bool:
-    """Whether a block names the agent of its own steps; each container of a pipeline asks this of all blocks in its."""
-    depth = 0
-    for match in re.compile(r"[{}]|\bagent\b").finditer(code, start, end):
-        depth += {"{": 1, "}": -1}.get(match[0], 0)
-        if match[0] == "agent" and depth == 1:
-            return True
-    return False
 
 
 def _script(pipeline: Pipeline, step: re.Match[str]) -> str | None:

@@ -6,6 +6,7 @@ Source: Groovy's documentation, "Syntax", "Strings" (src/spec/doc/core-syntax.ad
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from shmlint.model.record import NamedTuple
@@ -110,13 +111,40 @@ def pieces(string: String) -> Iterator[Piece]:
         yield Piece(source.text[at : string.last], at, string.last)
 
 
-def blocks(code: str) -> dict[int, int]:
-    """Where the block of each opening brace ends: after its closing brace, or at the end of the text."""
-    found: dict[int, int] = {}
-    open_: list[int] = []
-    for match in re.finditer(r"[{}]", code):
-        if match[0] == "{":
-            open_.append(match.start())
-        elif open_:
-            found[open_.pop()] = match.end()
-    return {**dict.fromkeys(open_, len(code)), **found}
+class Blocks:
+    """The blocks of a text without strings. ``ends`` is where that of each opening brace ends: after its closing brace,
+    or at the end of the text."""
+
+    __slots__ = ("_inside", "_marks", "ends", "outer")
+
+    def __init__(self, code: str) -> None:
+        self.ends: dict[int, int] = {}
+        self.outer: dict[int, int] = {}
+        """The block that each block is in; -1 where it is in none."""
+        self._marks: list[int] = []
+        self._inside: list[int] = []
+        """The innermost block behind each mark; -1 where there is none."""
+        open_: list[int] = []
+        for match in re.finditer(r"[{}]", code):
+            if match[0] == "{":
+                self.outer[match.start()] = open_[-1] if open_ else -1
+                open_.append(match.start())
+            elif open_:
+                self.ends[open_.pop()] = match.end()
+            self._marks.append(match.start())
+            self._inside.append(open_[-1] if open_ else -1)
+        self.ends.update(dict.fromkeys(open_, len(code)))
+
+    def inner(self, at: int) -> int:
+        """The innermost block that a place is in, by its opening brace; -1 where it is in none."""
+        mark = bisect_left(self._marks, at) - 1
+        return self._inside[mark] if mark >= 0 else -1
+
+    def around(self, at: int) -> list[int]:
+        """The blocks that a place is in, from the outermost on."""
+        found: list[int] = []
+        inner = self.inner(at)
+        while inner >= 0:
+            found.append(inner)
+            inner = self.outer[inner]
+        return found[::-1]
