@@ -56,12 +56,12 @@ class Round:
             if isinstance(found, Proof):
                 self.accepted += group
                 self.proof = found
-            elif len(group) > 1:
+            elif len({repair.change.edits for repair in group}) > 1:
                 first = _first(group, found)
                 chosen = set(map(id, first))
                 groups += [[repair for repair in group if id(repair) not in chosen], first]
-            else:
-                refused.append((group[0], found))
+            else:  # of repairs that are one and the same edit none can be proved without the others
+                refused += [(repair, found) for repair in group]
                 groups.sort(key=len)
         return refused
 

@@ -233,6 +233,22 @@ def test_one_edit_for_all_that_share_a_text_is_read_once(shared: str, monkeypatc
     assert len(readings) < 12  # 100 proofs
 
 
+def test_an_edit_that_many_share_is_refused_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the others it is no better: the next way, in front of each image, is tried at once."""
+    recipes = many("r@:\n\t$(RUN) nvcr.io/nvidia/nemo a@\n", "RUN = docker run --gpus all\nq:\n\t$(RUN) redis\n")
+    run = lint({"makefile": ["Makefile"]}, Settings(), Workspace({"Makefile": recipes}))
+    proofs: list[int] = []
+    honest = rounds.prove
+
+    def prove_again(*arguments: Any) -> Any:
+        proofs.append(1)
+        return honest(*arguments)
+
+    monkeypatch.setattr(rounds, "prove", prove_again)
+    assert len(fix.fix(run).fixed) == 40
+    assert len(proofs) < 8  # 23 where each is tried alone
+
+
 def test_what_no_proof_reads_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A launch that becomes another refuses an edit; nobody asks for the findings then."""
     lie_about(monkeypatch)
