@@ -64,15 +64,14 @@ def _that_may_be_cancelled(future: Future[T]) -> Future[T]:
 
     Python 3.11's fails there (python/cpython#107219), and the processes that it leaves keep this one from ending.
     """
-    from concurrent.futures import InvalidStateError
+    from concurrent.futures import Future, InvalidStateError
 
-    tell = future.set_exception
+    class Cancelled(Future[T]):
+        def set_exception(self, exception: BaseException | None) -> None:
+            with suppress(InvalidStateError):
+                super().set_exception(exception)
 
-    def told(exception: BaseException | None) -> None:
-        with suppress(InvalidStateError):
-            tell(exception)
-
-    future.set_exception = told  # type: ignore[method-assign]
+    future.__class__ = Cancelled
     return future
 
 

@@ -20,7 +20,7 @@ from shmlint.model.suppression import Suppression
 
 _WHAT = r"[ \t]*shmlint:[ \t]*(?P<verb>ignore-file|ignore)(?![\w-])(?:\[(?P<names>[^\]\r\n]*)\])?"
 HASH = re.compile(rf"(?<![^\s@{BOM}])#{_WHAT}(?:(?!\s#\s)[^\r\n])*")
-"""Another tool's comment may be after it: `# shmlint: ignore[SHM101] reason # noqa`."""
+"""Another tool's comment may be after it: `# shmlint: ignore[SHM101] reason # yamllint disable-line`."""
 SLASHES = re.compile(rf"//{_WHAT}(?:(?!\s//\s)[^\r\n])*")
 HTML = re.compile(rf"<!--{_WHAT}(?:(?!-->)[^\r\n])*-->")
 

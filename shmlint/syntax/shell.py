@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from shmlint.model.launch import ENGINES
@@ -926,8 +926,9 @@ class _EngineReader(_CommandReader):
         """The lines with a container start in what the grammar does not understand, as not read."""
         text = self.tree.text
         for start, end in self.tree.broken:
-            lines = _STARTING_LINE.finditer(text.text, start)
-            for found in takewhile(lambda one, end=end: one.start() < end, lines):  # type: ignore[misc]
+            for found in _STARTING_LINE.finditer(text.text, start):
+                if found.start() >= end:
+                    break
                 span = text.span(found.start(1), found.end(1)) or text.home
                 yield Command((Word(""),), span, unread="it stands in what cannot be read: a quotation mark, a bracket "
                               "or a here-document before it may not be closed")

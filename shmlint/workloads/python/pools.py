@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
@@ -42,7 +42,8 @@ def _exchanges_values(pool: Site, sites: Collection[Site], evaluator: Evaluator)
     if not name or not settings <= _SETTINGS or len(pool.node.args) > 1:
         return False
     nodes = list(ast.walk(pool.scope.module.tree))
-    called = {id(node.func.value) for node in nodes if _is_method(node)}  # type: ignore[attr-defined]
+    methods = list(_methods_of_pools(nodes))
+    called = {id(method.value) for _, method in methods}
     if any(isinstance(n, ast.Name) and n.id == name and _is_read(n) and id(n) not in called for n in nodes):
         return False  # who has the pool may hand anything to it
     jobs = [
@@ -50,7 +51,7 @@ def _exchanges_values(pool: Site, sites: Collection[Site], evaluator: Evaluator)
         if site.scope.module is pool.scope.module and isinstance(site.node.func, ast.Attribute)
         and dotted(site.node.func.value) == name and site.node.func.attr in MAPS
     ]  # fmt: skip
-    written = sum(isinstance(node, ast.Call) and _is_method(node) and _named(node, name) for node in nodes)
+    written = sum(_named(call, name) for call, _ in methods)
     return len(jobs) == written > 0 and all(_is_plain_job(job, evaluator) for job in jobs)
 
 
@@ -64,8 +65,11 @@ def _name_of(pool: Site) -> str:
     return ""
 
 
-def _is_method(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_POOL
+def _methods_of_pools(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.Call, ast.Attribute]]:
+    """The calls of methods that are called like those of pools, and what they call."""
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_POOL:
+            yield node, node.func
 
 
 def _named(node: ast.Call, name: str) -> bool:
