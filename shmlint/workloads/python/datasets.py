@@ -12,6 +12,7 @@ from shmlint.workloads.packages.libraries import IMAGE_SIZE_CALLS
 from shmlint.workloads.python.assignments import Function
 from shmlint.workloads.python.created import default_may_differ, item_of_class, item_of_tensors, may_create_items
 from shmlint.workloads.python.evaluator import Evaluator
+from shmlint.workloads.python.given_datasets import calls_that_make, dataset_argument, full_name
 from shmlint.workloads.python.loaded import Loaded
 from shmlint.workloads.python.reach import Site
 from shmlint.workloads.python.reading import Call
@@ -127,8 +128,7 @@ def _given(site: Site) -> ast.expr | None:
     """What a loader is given for its dataset, where nothing else makes batches of it."""
     if any(keyword.arg in ("collate_fn", None) for keyword in site.node.keywords) or len(site.node.args) > _BEFORE:
         return None
-    given = next(iter(site.node.args), None)
-    return next((keyword.value for keyword in site.node.keywords if keyword.arg == "dataset"), given)
+    return dataset_argument(site)
 
 
 _BEFORE = 6
@@ -137,52 +137,10 @@ _BEFORE = 6
 
 def _classes(node: ast.expr, scope: Scope, evaluator: Evaluator) -> list[tuple[ast.ClassDef, Scope]]:
     """The classes of the datasets that an expression may be or hold; none where one of them is not known."""
-    pending, owned, seen = [(node, scope)], [], set()
-    for one, where in pending:  # grows while it is walked
-        if (id(one), id(where.function)) in seen:
-            continue
-        seen.add((id(one), id(where.function)))
-        if isinstance(one, ast.Call):
-            name = dotted(one.func)
-            name = name if name in where.module.definitions else where.full_name(one.func)
-            found = evaluator.definition(name, where)
-            if found is not None and isinstance(found[0], ast.ClassDef):
-                owned.append((found[0], found[1]))
-                continue
-            parts = [(part, where) for part in one.args[:1] if found is None and name in _PARTS_OF]
-        elif isinstance(one, ast.Name | ast.Attribute):
-            parts = evaluator.given_to(one, where)
-            whole = evaluator.unpacked(dotted(one), where) if not parts else []  # ``a, b = random_split(data, sizes)``
-            parts = parts or [(value, where) for value in whole if isinstance(value, ast.Call) and len(whole) == 1]
-        else:
-            parts = [(part, where) for part in _held(one)]
-        if not parts or len(pending) > _MOST_PARTS:
-            return []
-        pending += parts
-    return owned
-
-
-_MOST_PARTS = 100
-_PARTS_OF = frozenset({
-    f"torch.utils.data.{module}{name}"
-    for module in ("", "dataset.") for name in ("random_split", "Subset", "ConcatDataset", "ChainDataset")
-})  # fmt: skip
-"""Calls that take some of the items of a dataset, or all those of several."""
-
-
-def _held(node: ast.expr) -> list[ast.expr]:
-    """What a list or a mapping holds, or an expression is in either case."""
-    if isinstance(node, ast.Subscript):
-        return [node.value]
-    if isinstance(node, ast.DictComp):
-        return [node.value]
-    if isinstance(node, ast.Dict):
-        return node.values
-    if isinstance(node, ast.List | ast.Tuple):
-        return node.elts
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return [node.left, node.right]
-    return [node.body, node.orelse] if isinstance(node, ast.IfExp) else []
+    made = calls_that_make(node, scope, evaluator)
+    found = [evaluator.definition(full_name(call, where), where) for call, where in made]
+    owned = [(one[0], one[1]) for one in found if one is not None and isinstance(one[0], ast.ClassDef)]
+    return owned if len(owned) == len(made) else []
 
 
 def _shape(
@@ -244,6 +202,7 @@ def _size(call: ast.Call, scope: Scope, evaluator: Evaluator) -> tuple[int, ...]
 _LARGEST = 100_000
 
 
+_MOST_METHODS = 100
 _Kind = bool | None
 """Whether the numbers of a resized image surely have 4 bytes; None of what is no such image."""
 
@@ -261,7 +220,7 @@ class _Flow:
     def returned(self, name: str, held: dict[str, bool]) -> _Kind:
         """What a method gives back whose names hold images."""
         key = name, tuple(sorted(held.items()))
-        if key not in self.known and name in self.methods and len(self.known) < _MOST_PARTS:
+        if key not in self.known and name in self.methods and len(self.known) < _MOST_METHODS:
             self.known[key] = None  # while it is looked at
             found: list[_Kind] = []
             self._read(self.methods[name].body, held, found, sure=True)

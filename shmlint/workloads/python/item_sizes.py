@@ -10,6 +10,7 @@ from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
 from shmlint.workloads.packages.libraries import IMAGE_SIZE_CALLS, KNOWN_ITEMS, VOLUME_SIZE_CALLS
 from shmlint.workloads.python.evaluator import Evaluator
+from shmlint.workloads.python.given_datasets import calls_that_make, dataset_argument
 from shmlint.workloads.python.loaded import Loaded
 from shmlint.workloads.python.reach import Site
 from shmlint.workloads.python.values import Scope
@@ -25,10 +26,7 @@ _SMALL_NUMBERS = re.compile(
     r"PILToTensor|pil_to_tensor|(?:ConvertImageDtype|ToDtype)\(\s*torch\.(?:float16|half|uint8)"
 )
 """What leaves the numbers of an image one or two bytes."""
-_SUBSETS = frozenset({"random_split", "Subset", "ConcatDataset"})
 _TRANSFORMS = "torchvision.transforms."
-_MOST = 50
-"""So many expressions are looked at for the datasets of a loader."""
 
 
 def early_steps(loaded: Sequence[Loaded]) -> frozenset[int]:
@@ -70,42 +68,18 @@ def items_of_loader(site: Site, shapes: Shapes, evaluator: Evaluator) -> tuple[t
 
     None of them where one is not known.
     """
-    given = next((keyword.value for keyword in site.node.keywords if keyword.arg == "dataset"), None)
-    given = given if given is not None else next(iter(site.node.args), None)
-    datasets = _datasets(given, site.scope, evaluator) if given is not None else []
-    found = [_of_dataset(call, scope, shapes, evaluator) for call, scope in datasets]
+    made = calls_that_make(dataset_argument(site), site.scope, evaluator)
+    found = [_of_dataset(call, scope, shapes, evaluator) for call, scope in made]
     known = [item for item in found if item is not None]
     return tuple(known) if len(known) == len(found) else ()
-
-
-def _datasets(node: ast.expr, scope: Scope, evaluator: Evaluator) -> list[tuple[ast.Call, Scope]]:
-    """The calls that make the datasets of torchvision which an expression holds; none where there may be others."""
-    pending, found = [(node, scope)], []
-    for one, where in pending:  # grows while it is walked
-        parts: Sequence[tuple[ast.expr, Scope]] = ()
-        if isinstance(one, ast.Call):
-            name = where.full_name(one.func)
-            if name.startswith("torchvision.datasets."):
-                found.append((one, where))
-                continue
-            if name.rpartition(".")[2] in _SUBSETS and one.args:
-                parts = [(one.args[0], where)]
-        elif isinstance(one, ast.Name | ast.Attribute):
-            parts = evaluator.given_to(one, where)
-            whole = evaluator.unpacked(dotted(one), where) if not parts else []
-            parts = parts or [(value, where) for value in whole if isinstance(value, ast.Call)]
-        elif isinstance(one, ast.List | ast.Tuple):
-            parts = [(part, where) for part in one.elts]
-        if not parts or len(pending) > _MOST:
-            return []
-        pending += parts
-    return found
 
 
 def _of_dataset(
     call: ast.Call, scope: Scope, shapes: Shapes, evaluator: Evaluator
 ) -> tuple[tuple[int, ...], Span] | None:
-    """The shape of an item of a dataset: that of its transform's last step with a size, else its own."""
+    """The shape of an item of a dataset of torchvision: that of its transform's last step with a size, else its own."""
+    if not scope.full_name(call.func).startswith("torchvision.datasets."):
+        return None
     given = [keyword.value for keyword in call.keywords if keyword.arg in ("transform", "transforms")]
     positional = [chain for part in call.args if (chain := _chain(part, scope, evaluator)) is not None]
     chains = positional + [_chain(part, scope, evaluator) for part in given]
