@@ -19,7 +19,14 @@ from shmlint.workloads.by_knowledge import (
     nccl,
     queues,
 )
-from shmlint.workloads.commands import has_rank_for_each, has_ranks_by_default, names_training, read_ranks
+from shmlint.workloads.commands import (
+    RANK_OF,
+    has_rank_for_each,
+    has_ranks_by_default,
+    names_training,
+    options,
+    read_ranks,
+)
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.mechanisms import (
     RAY_SHARE,
@@ -222,18 +229,14 @@ def _of_its_own(entry: Entry, reading: Reading, launch: Launch) -> _Counted:
     """The ranks that a program starts as processes, or joins as its code says; some may be in other containers."""
     if reading.started is None or gpu_count(launch) == 1 or any(call.row.use == "ranks" for call in reading.calls):
         return []
-    if any(re.match(_IS_ONE_RANK, word) is not None for word in entry.arguments):
-        return []
+    if any(options(entry.arguments, RANK_OF)):
+        return []  # the others are started elsewhere
     ranks, place = reading.started
     if ranks is not None and ranks <= _MOST_RANKS:
         return [(nccl(ranks, (Evidence(f"{ranks} ranks communicate with each other", place),), launch), False)]
     told = Evidence("starts processes that communicate with each other", place)
     because = f"several processes, {collectives(launch)} between them"
     return [(Mechanism("nccl", None, "estimated", because, (told,), NCCL_SOURCE), False)]
-
-
-_IS_ONE_RANK = r"--(?:(?:local|node)[-_])?rank\b"
-"""An option that says which of the ranks a program is: the others are started elsewhere."""
 
 
 def _shown(entry: Entry, found: _Counted) -> _Counted:

@@ -164,7 +164,7 @@ MPI_LAUNCHERS = MPI_STARTERS | {"horovodrun", "torchpack"}
 _MPI_OPTIONS = frozenset({"-np", "-n", "--np"})
 _COMPOSER_OPTIONS = frozenset({"-n", "--nproc"})
 """Its ``--world_size`` counts the ranks of all hosts. https://docs.mosaicml.com/projects/composer/en/stable/notes/distributed_training.html"""
-_RANK_OF = frozenset(
+RANK_OF = frozenset(
     {"--rank", "--node_rank", "--node-rank", "--dist_rank", "--dist-rank", "--local_rank", "--local-rank"}
 )
 """Options that tell a process which of the ranks it is: the others are started elsewhere, each by a command of its own.
@@ -280,7 +280,7 @@ def _counting(words: Sequence[str], programs: set[str], launcher: bool) -> froze
         names |= _MPI_OPTIONS
     if "composer" in programs and any(word.endswith(".py") for word in words):
         names = names - {"--world_size"} | _COMPOSER_OPTIONS
-    if any(options(words, _RANK_OF)):
+    if any(options(words, RANK_OF)):
         names -= {"--world_size", "--world-size"}
     if "litgpt" in programs or any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS)):
         names |= {"--devices", "--trainer.devices"}

@@ -43,27 +43,35 @@ def same_others(path: str, before: Workspace, after: Workspace, parts_of: Parts,
     A script that sources the file sees its variables and functions, and may start other containers with them.
     """
     old, new = list(parts_of(before.source(path))), list(parts_of(after.source(path)))
-    if used_by_others(defined_otherwise(old, new), before.source(path), before):
+    shared: dict[int, Sharing] = {}
+
+    def read(part: Part) -> Sharing:
+        if id(part) not in shared:
+            shared[id(part)] = sharing(part.text)
+        return shared[id(part)]
+
+    if used_by_others(defined_otherwise(old, new, read), before.source(path), before):
         return False
     if not same_for_others(old, new) and is_read_by_another(before.source(path), before):
         return False
     if sizes_only and _only_sizes(old, new):
         return True
-    shared = {id(part): sharing(part.text) for part in (*old, *new)}
-
-    def read(part: Part) -> Sharing:
-        return shared[id(part)]
-
     if not _same(old, new, read, sizes_only=sizes_only):
         return False
     return not (_changed(map(read, old), map(read, new)) and is_read_by_another(before.source(path), before))
 
 
-def defined_otherwise(before: Sequence[Part], after: Sequence[Part]) -> frozenset[str]:
+def _sharing(part: Part) -> Sharing:
+    return sharing(part.text)
+
+
+def defined_otherwise(
+    before: Sequence[Part], after: Sequence[Part], read: Callable[[Part], Sharing] = _sharing
+) -> frozenset[str]:
     """The variables that an edit makes something else, those made of them, and the functions that it changes."""
     pairs = [(old, new) for old, new in zip(before, after, strict=False) if old.text.text != new.text.text]
-    shared = [sharing(old.text) for old, _ in pairs]
-    changed = _changed(shared, [sharing(new.text) for _, new in pairs])
+    shared = [read(old) for old, _ in pairs]
+    changed = _changed(shared, [read(new) for _, new in pairs])
     changed = _reached(changed, shared) if changed else changed
     functions = (_functions(old).items() - _functions(new).items() for old, new in pairs)
     return changed.union(name for edited in functions for name, _ in edited)
@@ -83,7 +91,7 @@ def same(before: Sequence[Part], after: Sequence[Part], *, sizes_only: bool) -> 
     """
     if sizes_only and _only_sizes(before, after):
         return True
-    return _same(before, after, lambda part: sharing(part.text), sizes_only=sizes_only)
+    return _same(before, after, _sharing, sizes_only=sizes_only)
 
 
 def _only_sizes(before: Sequence[Part], after: Sequence[Part]) -> bool:
