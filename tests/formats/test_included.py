@@ -7,6 +7,7 @@ from pathlib import Path
 from shmlint.files.workspace import Workspace
 from shmlint.formats.included import used_by_others
 from shmlint.model.source import Source
+from tests.fuzz.variants import limited
 from tests.project import fixed
 from tests.table import table
 
@@ -80,4 +81,5 @@ def test_what_other_files_use_stays(tmp_path: Path, files: dict[str, str], edite
 )  # fmt: skip
 def test_long_texts_take_no_long(tmp_path: Path, text: str) -> None:
     files = Workspace({"more.sh": text}, top=str(tmp_path))
-    assert not used_by_others({"SHM"}, Source("run.sh", f"{text}\n. ./more.sh\n"), files)
+    with limited(20):  # seconds of the processor; hours where a name is looked for at each of its characters
+        assert not used_by_others({"SHM"}, Source("run.sh", f"{text}\n. ./more.sh\n"), files)

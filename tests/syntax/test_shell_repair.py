@@ -5,6 +5,7 @@ from __future__ import annotations
 from shmlint.model.source import Source
 from shmlint.syntax.shell_repair import commands_behind_documents
 from shmlint.syntax.shell_text import whole
+from tests.fuzz.variants import limited
 from tests.table import table
 
 
@@ -18,5 +19,6 @@ from tests.table import table
     ids=lambda text: repr(text[:24]),
 )  # fmt: skip
 def test_many_here_documents_take_no_long(text: str) -> None:
-    found = commands_behind_documents(whole(Source("run.sh", text), 0, len(text)))
+    with limited(20):  # seconds of the processor; minutes where each of them looks through all that follows
+        found = commands_behind_documents(whole(Source("run.sh", text), 0, len(text)))
     assert len(found.text) <= len(text) and found.text.count("cat") == text.count("cat")
