@@ -262,9 +262,9 @@ def _report(result: Result, reports: Sequence[Report], options: Options) -> int:
     every = (*reports[:-1], main)
     told = result
     if not options.fix and result.findings and any(report.format in ("text", "github") for report in every):
-        from shmlint.fixing.doubts import without_doubtful
+        from shmlint.fixing.doubts import as_proved
 
-        told = result._replace(findings=without_doubtful(result.run, result.findings))
+        told = result._replace(findings=as_proved(result.run, result.findings))
     for report in every:
         _render(told if report.format in ("text", "github") else result, report, options)
     if any(report.format == "github" for report in reports):

@@ -24,8 +24,8 @@ _MADE = ("$(foreach", "$(shell", "$(call", "$(eval", "define ")
 """What makes commands in a makefile."""
 
 
-def without_doubtful(run: Run, findings: Sequence[Finding]) -> list[Finding]:
-    """Findings without the fixes that do not prove themselves; these say why."""
+def as_proved(run: Run, findings: Sequence[Finding]) -> list[Finding]:
+    """Findings with the way of their fix that proves itself; those for which none does say why."""
     beside: dict[str, list[Launch]] = {}
     for launch in run.launches if findings else ():
         beside.setdefault(launch.span.path, []).append(launch)
@@ -36,14 +36,17 @@ def without_doubtful(run: Run, findings: Sequence[Finding]) -> list[Finding]:
 
     ids = set(map(id, doubtful))
     paths = {finding.launch.span.path for finding in doubtful if finding.launch is not None}
-    whys = {key: why for part in _parts(run, paths, beside) for key, why in objections(part, ids).items()}
-    return [_by_hand(finding, whys[id(finding)]) if id(finding) in whys else finding for finding in findings]
+    found = {key: said for part in _parts(run, paths, beside) for key, said in objections(part, ids).items()}
+    return [_with_way(finding, found[id(finding)]) if id(finding) in found else finding for finding in findings]
 
 
-def _by_hand(finding: Finding, why: str) -> Finding:
+def _with_way(finding: Finding, said: str | int) -> Finding:
+    """A finding with the way that proves itself, or with why none does."""
+    if isinstance(said, int):
+        return finding._replace(fix=finding.fix._replace(way=said)) if finding.fix is not None else finding
     change = planned(finding)
     title = change.title if change is not None else ""
-    return finding._replace(fix=None, advice=f"{title} by hand: --fix cannot prove it safe: {why}")
+    return finding._replace(fix=None, advice=f"{title} by hand: --fix cannot prove it safe: {said}")
 
 
 def _parts(run: Run, paths: Set[str], beside: Mapping[str, Sequence[Launch]]) -> Iterator[Run]:

@@ -238,25 +238,33 @@ def _left_alone(finding: Finding, refusal: Refusal | None) -> Finding:
     return finding._replace(fix=None, advice=advice)
 
 
-def objections(run: Run, doubtful: Collection[int]) -> dict[int, str]:
-    """Why fixes of findings of a run are refused, by the ``id`` of the finding; only those of some are looked at.
+def objections(run: Run, doubtful: Collection[int]) -> dict[int, str | int]:
+    """What becomes of the fixes of some findings of a run whose best change is refused, by the ``id`` of the finding.
 
-    A report waits for it, so nothing is checked anew and not much is read: what is not found out is left out.
+    The number of the way that is not refused, or why each is. A report waits for it, so nothing is checked anew and
+    not much is read: what is not found out is left out.
     """
     offered = [offer for offer in offers(run, unsafe=False) if id(offer.repair.finding) in doubtful]
     intended = intentions(run, unsafe=False)
     together = compatible([offer.repair for offer in offered])
     if len(together) == len(offered) and objection(run, together, intended) is None:
         return {}
-    found, left = {}, _FOR_REPORT
+    found: dict[int, str | int] = {}
+    left = _FOR_REPORT
     for offer in offered:
         repairs = [offer.repair._replace(change=change) for change in offer.changes]
         left -= len(repairs)
         if left < 0:
             break
-        refusals = (objection(run, [repair], intended) for repair in repairs)
-        first = next(refusals)
-        if first is not None and all(refusals):
+        first: Refusal | None = None
+        for way, repair in enumerate(repairs):
+            refusal = objection(run, [repair], intended)
+            if refusal is None:
+                found[id(repair.finding)] = way
+                break
+            first = first or refusal
+        else:
+            assert first is not None
             found[id(offer.repair.finding)] = _why(first)
     return found
 

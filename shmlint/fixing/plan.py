@@ -35,7 +35,7 @@ from shmlint.rules.advice import spelt
 def planned(finding: Finding) -> Change | None:
     """The change that reports show for a finding: the best of those that its launch's format offers."""
     changes = alternatives(finding)
-    return changes[0] if changes else None
+    return changes[finding.fix.way] if changes and finding.fix is not None else None
 
 
 def alternatives(finding: Finding) -> tuple[Change, ...]:

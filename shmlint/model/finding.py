@@ -126,6 +126,8 @@ class Fix(NamedTuple):
     safe: bool = True
     of: Launch | None = None
     """The launch that is changed, where it is not the finding's own."""
+    way: int = 0
+    """Which of the ways to bring it about is shown: the best, or the best that is known to prove itself."""
 
     @property
     def command(self) -> str:

@@ -6,7 +6,8 @@ import contextlib
 from pathlib import Path
 
 from shmlint.fixing import fix as fixing
-from shmlint.fixing.doubts import without_doubtful
+from shmlint.fixing.doubts import as_proved
+from shmlint.fixing.plan import planned
 from tests.project import run
 from tests.table import table
 
@@ -18,9 +19,11 @@ def promised(directory: Path, files: dict[str, str]) -> int:
     """How many fixes a report promises, which ``--fix`` must make."""
     started = run(directory, files)
     with contextlib.chdir(directory):
-        told = without_doubtful(started, started.findings)
+        told = as_proved(started, started.findings)
         outcome = fixing.fix(started)
     kept = [f for f in told if f.fix is not None and f.fix.safe]
+    titles = [change.title for f in kept if (change := planned(f)) is not None]
+    assert sorted(titles) == sorted({(done.finding.span, done.title): done.title for done in outcome.fixed}.values())
     assert len(kept) == len({(done.finding.rule, done.finding.span) for done in outcome.fixed})
     assert all("--fix cannot prove" in f.advice for f in told if f.fix is None)
     return len(kept)
@@ -49,6 +52,10 @@ def test_what_is_left_is_not_promised(tmp_path: Path, files: dict[str, str]) -> 
         {"run.sh": f"docker run --gpus all {RUN}\n"},
         {"run.sh": f"S=64m\ndocker run --gpus all --shm-size=$S {RUN}\n"},
         {"run.sh": f'f() {{ docker run --gpus all "$@"; }}\nf {RUN}\n'},
+        {"run.sh": f'A=(--gpus all)\ndocker run "${{A[@]}}" {RUN}\ndocker run --shm-size=64g "${{A[@]}}" {RUN}\n'},
+        {"run.sh": f'A=(--gpus all)\npodman run "${{A[@]}}" {RUN}\npodman run --ipc=host "${{A[@]}}" {RUN}\n'},
+        {"run.sh": f"S=64m\ndocker run --gpus all --shm-size=$S {RUN}\ndocker run --shm-size=$S redis\n"},
+        {"Makefile": f"G = --gpus all\na:\n\tdocker run $(G) {RUN}\nb:\n\tdocker run $(G) redis\n"},
         {"Makefile": f"IMAGE := {RUN}\nup:\n\tdocker run --gpus all $(IMAGE)\n"},
         {"compose.yaml": f"services:\n  a: {{{SERVICE}}}\n"},
         {"compose.yaml": f"x-a: &a {{{SERVICE}}}\nservices:\n  a: *a\n"},
@@ -63,4 +70,4 @@ def test_much_text_is_not_read_again(tmp_path: Path) -> None:
     line = f'G="device=0,1"\ndocker run --gpus $G --shm-size=8g {RUN}\ntool $G\n'
     started = run(tmp_path, {"run.sh": line + "# x\n" * 30_000})
     with contextlib.chdir(tmp_path):
-        assert [f.fix is not None for f in without_doubtful(started, started.findings)] == [True]
+        assert [f.fix is not None for f in as_proved(started, started.findings)] == [True]
