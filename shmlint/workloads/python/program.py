@@ -46,6 +46,7 @@ from shmlint.workloads.python.declarations import SETTINGS_CLASSES
 from shmlint.workloads.python.evaluated import imported_by
 from shmlint.workloads.python.evaluator import Evaluator
 from shmlint.workloads.python.item_sizes import Shapes, early_steps, items_of_loader, least_share
+from shmlint.workloads.python.iterated import without_unused
 from shmlint.workloads.python.loaded import Loaded, extending
 from shmlint.workloads.python.pools import tensors_may_cross
 from shmlint.workloads.python.reach import Site, Walker
@@ -104,8 +105,9 @@ def _result(walker: Walker) -> Reading:
     for site in filterfalse(walker.is_settled, walker.sites):  # reached surely, perhaps otherwise before
         if id(site.node) not in sites or site.certain:
             sites[id(site.node)] = site
-    sites = _without_attached(sites, walker)
-    names = extending(walker.modules.loaded.values())
+    loaded = [module for module in walker.modules.loaded.values() if module is not None]
+    sites = without_unused(_without_attached(sites, walker), loaded)
+    names = extending(loaded)
     for site in sites.values():
         last = site.name.rpartition(".")[2]
         row = _row_of(site.name, last, made) or row_of_class(site, walker, _row_of_name, names)
@@ -130,7 +132,6 @@ def _result(walker: Walker) -> Reading:
             shape = _shape(last, site, walker.evaluator)
             if shape:
                 shapes[id(site.node)] = shape, site.span
-    loaded = [module for module in walker.modules.loaded.values() if module is not None]
     early = early_steps(loaded) if len(shapes) > 1 else frozenset()
     items = [item for at, item in shapes.items() if at not in early]
     calls = calls if items else with_own_items(calls, loaders, sites.values(), loaded, walker.evaluator)

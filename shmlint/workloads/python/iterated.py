@@ -1,0 +1,176 @@
+"""Which loaders of a program are iterated: workers start when the first batch is asked for, and not before.
+
+https://docs.pytorch.org/docs/stable/data.html#multi-process-data-loading
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+
+from shmlint.syntax.python import dotted
+from shmlint.workloads.python.loaded import Loaded
+from shmlint.workloads.python.reach import Site
+
+_MOST_CALLERS = 20
+_MOST_DEPTH = 3
+"""Functions that give a loader to each other."""
+_LOOKED_UP = frozenset({"batch_size", "dataset", "num_workers", "sampler"})
+"""What code reads of a loader without a batch of it."""
+_BY_NAME = frozenset({"eval", "exec", "globals", "locals", "vars"})
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def without_unused(sites: dict[int, Site], loaded: Collection[Loaded]) -> dict[int, Site]:
+    """Calls without those that make a loader which nothing iterates, in a program that iterates another one.
+
+    A program without any that is iterated is not known as a whole.
+    """
+    loaders = {at: site for at, site in sites.items() if site.name in _LOADERS}
+    if len(loaders) < 2:
+        return sites
+    uses = _Uses(loaded)
+    unused = {at for at, site in loaders.items() if not uses.may_iterate(site.node, site.scope.path)}
+    return {at: site for at, site in sites.items() if at not in unused} if len(unused) < len(loaders) else sites
+
+
+_LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
+
+
+class _Uses:
+    """What becomes of values in the code that was read."""
+
+    def __init__(self, loaded: Collection[Loaded]) -> None:
+        self._loaded = {one.path: one for one in loaded}
+        self._parents: dict[str, dict[int, ast.AST]] = {}
+
+    def may_iterate(self, call: ast.Call, path: str, depth: int = 0) -> bool:
+        """Whether something may iterate what a call gives; not where it is only counted or never used."""
+        parents = self._parents_in(path)
+        parent = parents.get(id(call))
+        if isinstance(parent, ast.Tuple):
+            return self._in_tuple(parent, parent.elts.index(call), path, depth)
+        return self._given(call, parent, path, depth)
+
+    def _in_tuple(self, values: ast.Tuple, position: int, path: str, depth: int) -> bool:
+        """Whether something may iterate a value of a tuple: ``train, test = DataLoader(…), DataLoader(…)``."""
+        above = self._parents_in(path).get(id(values))
+        if isinstance(above, ast.Return):
+            return self._returned(above, position, len(values.elts), path, depth)
+        names = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
+        if not isinstance(names, ast.Tuple) or len(names.elts) != len(values.elts):
+            return True
+        return self._named(names.elts[position], path, depth)
+
+    def _given(self, node: ast.expr, parent: ast.AST | None, path: str, depth: int) -> bool:
+        """Whether something may iterate a value that stands in a statement."""
+        if isinstance(parent, ast.Return):
+            return self._returned(parent, None, 1, path, depth)
+        if isinstance(parent, ast.Assign) and parent.value is node and len(parent.targets) == 1:
+            return self._named(parent.targets[0], path, depth)
+        return True
+
+    def _named(self, target: ast.expr, path: str, depth: int) -> bool:
+        """Whether something may iterate what has a name in a function, or in a module whose name no other one has."""
+        if not isinstance(target, ast.Name):
+            return True
+        function = self._function_of(target, path)
+        if function is None and not self._is_of_module(target, path):
+            return True
+        nodes = list(ast.walk(function or self._loaded[path].module.tree))
+        if any(isinstance(node, ast.Global | ast.Nonlocal) and target.id in node.names for node in nodes):
+            return True
+        names = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+        if any(node.id in _BY_NAME for node in names):
+            return True
+        return any(self._iterates(node, path, depth) for node in names if node.id == target.id)
+
+    def _is_of_module(self, target: ast.Name, path: str) -> bool:
+        """Whether a name is one of a module, at its top level, and no other module has it."""
+        node: ast.AST | None = target
+        parents = self._parents_in(path)
+        while node is not None and not isinstance(node, ast.Module):
+            if isinstance(node, ast.ClassDef | ast.Lambda):
+                return False
+            node = parents.get(id(node))
+        word = re.compile(rf"\b{re.escape(target.id)}\b")
+        others = (one for one in self._loaded.values() if one.path != path)
+        return node is not None and not any(word.search(one.source.text) for one in others)
+
+    def _iterates(self, name: ast.Name, path: str, depth: int) -> bool:
+        """Whether a use of a name may iterate its value."""
+        parents = self._parents_in(path)
+        parent = parents.get(id(name))
+        if isinstance(parent, ast.Tuple):
+            above = parents.get(id(parent))
+            if isinstance(above, ast.Return):
+                return self._returned(above, parent.elts.index(name), len(parent.elts), path, depth)
+        if isinstance(parent, ast.Return):
+            return self._returned(parent, None, 1, path, depth)
+        if isinstance(parent, ast.Call):
+            return dotted(parent.func) != "len"
+        return not (isinstance(parent, ast.Attribute) and parent.attr in _LOOKED_UP)
+
+    def _returned(self, statement: ast.Return, position: int | None, count: int, path: str, depth: int) -> bool:
+        """Whether something may iterate what a function returns: as a whole, or one of ``count`` values."""
+        function = self._function_of(statement, path)
+        callers = self._callers(function, path) if function is not None and depth < _MOST_DEPTH else None
+        if callers is None:
+            return True
+        for call, where in callers:
+            parent = self._parents_in(where).get(id(call))
+            target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
+            if position is None:
+                if self._given(call, parent, where, depth + 1):
+                    return True
+            elif isinstance(target, ast.Tuple) and len(target.elts) == count:
+                if self._named(target.elts[position], where, depth + 1):
+                    return True
+            else:
+                return True
+        return False
+
+    def _callers(self, function: _Function, path: str) -> list[tuple[ast.Call, str]] | None:
+        """The calls of a function of a module; None where others may call it."""
+        name = function.name
+        if function.decorator_list or not isinstance(self._parents_in(path).get(id(function)), ast.Module):
+            return None
+        used = re.compile(rf"\b{re.escape(name)}\b(?!\s*\()")
+        found: list[tuple[ast.Call, str]] = []
+        for one in self._loaded.values():
+            if name not in one.source.text:
+                continue
+            lines = one.source.text.splitlines()
+            others = [line for line in lines if not line.lstrip().startswith(("from ", "import "))]
+            renamed = any(target.rpartition(".")[2] == name != own for own, target in one.module.imports.items())
+            if renamed or not one.module.nodes or used.search("\n".join(others)):
+                return None
+            calls = (node for node in one.module.nodes if isinstance(node, ast.Call))
+            found += ((node, one.path) for node in calls if dotted(node.func).rpartition(".")[2] == name)
+        return found if 0 < len(found) <= _MOST_CALLERS else None
+
+    def _function_of(self, node: ast.AST, path: str) -> _Function | None:
+        """The function that a node is in; None in a module or a class."""
+        parents = self._parents_in(path)
+        while True:
+            above = parents.get(id(node))
+            if above is None or isinstance(above, ast.ClassDef | ast.Lambda):
+                return None
+            if isinstance(above, _Function):
+                return above
+            node = above
+
+    def _parents_in(self, path: str) -> dict[int, ast.AST]:
+        """What each node of a module is part of."""
+        if path not in self._parents:
+            one = self._loaded.get(path)
+            self._parents[path] = dict(_parents(one.module.tree)) if one is not None else {}
+        return self._parents[path]
+
+
+def _parents(tree: ast.AST) -> Iterator[tuple[int, ast.AST]]:
+    for node in ast.walk(tree):
+        for inner in ast.iter_child_nodes(node):
+            yield id(inner), node

@@ -1,0 +1,60 @@
+"""Loaders of which nothing asks for a batch start no workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.table import table
+from tests.workloads.cases import PYTORCH, compose, need
+
+HEAD = (
+    "import torch\nfrom torch.utils.data import DataLoader\nfrom torchvision import transforms as T\n"
+    "from torchvision.datasets import ImageFolder\n"
+    "data = ImageFolder('/d', T.Compose([T.Resize((224, 224)), T.ToTensor()]))\n"
+)
+MANY, ALONE = "DataLoader(data, batch_size=64, num_workers=8)", "DataLoader(data, batch_size=64)"
+LOOPS = "for batch in test:\n    pass\n"
+BOTH = f"def both():\n    train = {MANY}\n    test = {ALONE}\n"
+
+
+@table(
+    ("code", "verdict"),
+    [
+        (f"train = {MANY}\ntest = {ALONE}\n{LOOPS}", "not-needed"),
+        (f"train, test = {MANY}, {ALONE}\n{LOOPS}", "not-needed"),
+        (f"train = {MANY}\ntest = {ALONE}\nprint(len(train), train.batch_size, train.dataset)\n{LOOPS}",
+         "not-needed"),
+        (f"{BOTH}    return train, test\n_, test = both()\n{LOOPS}", "not-needed"),
+        (f"def both():\n    return {MANY}, {ALONE}\ndef main():\n    train, test = both()\n    for b in test:\n"
+         "        pass\nmain()\n", "not-needed"),
+        (f"def one():\n    return {MANY}\nunused = one()\ntest = {ALONE}\n{LOOPS}", "not-needed"),
+        # Somebody may iterate it.
+        (f"train = {MANY}\ntest = {ALONE}\n{LOOPS}for batch in train:\n    pass\n", "needed"),
+        (f"train = {MANY}\ntest = {ALONE}\n{LOOPS}print(next(iter(train)))\n", "needed"),
+        (f"train = {MANY}\ntest = {ALONE}\n{LOOPS}run(train)\n", "needed"),
+        (f"train = {MANY}\ntest = {ALONE}\n{LOOPS}exec('for b in train: pass')\n", "needed"),
+        (f"{BOTH}    return train, test\nloaders = both()\n{LOOPS}for batch in loaders[0]:\n    pass\n", "needed"),
+        (f"{BOTH}    return train, test\ntrain, test = both()\n{LOOPS}for batch in train:\n    pass\n", "needed"),
+        (f"{BOTH}    return dict(train=train, test=test)\nx = both()\nfor batch in x['train']:\n    pass\n", "needed"),
+        (f"{BOTH}    return train, test\ndef f(make):\n    for batch in make()[0]:\n        pass\nf(both)\n", "likely"),
+        (f"class A:\n    def __init__(self):\n        self.train = {MANY}\n        self.test = {ALONE}\n"
+         "    def run(self):\n        for b in self.train:\n            pass\nA().run()\n", "needed"),
+        (f"def f():\n    global train\n    train = {MANY}\nf()\ntest = {ALONE}\n{LOOPS}for b in train:\n    pass\n",
+         "needed"),
+        # Of a program that iterates none nothing is known.
+        (f"train = {MANY}\n", "needed"),
+        (f"train = {MANY}\ntest = {ALONE}\n", "needed"),
+    ],
+)  # fmt: skip
+def test_what_nothing_iterates(tmp_path: Path, code: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": f"FROM {PYTORCH}\nCOPY . .\n"}
+    assert need(tmp_path, {**files, "train.py": HEAD + code}).verdict == verdict
+
+
+def test_other_modules_may_iterate_what_a_module_has(tmp_path: Path) -> None:
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": f"FROM {PYTORCH}\nCOPY . .\n"}
+    code = {"loaders.py": f"{HEAD}train = {MANY}\ntest = {ALONE}\nfor b in test:\n    pass\n"}
+    quiet = {**files, **code, "train.py": "import loaders\n"}
+    assert need(tmp_path, quiet).verdict == "not-needed"
+    asks = {**files, **code, "train.py": "from loaders import train\nfor batch in train:\n    pass\n"}
+    assert need(tmp_path, asks).verdict == "needed"
