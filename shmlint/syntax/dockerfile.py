@@ -10,7 +10,7 @@ import posixpath
 import re
 from bisect import bisect_left
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from shmlint.files.read import LONGEST_PATH
@@ -48,7 +48,7 @@ class BuiltImage(NamedTuple):
     command: tuple[str, ...] | None
     entrypoint: tuple[str, ...] | None
     workdir: str = ""
-    """Empty where no stage of this Dockerfile sets it."""
+    """Empty where no stage of this Dockerfile sets it, and its base is not known to."""
     copies: tuple[Copy, ...] = ()
     runs: tuple[tuple[str, int], ...] = ()
     """The text of each RUN and its line."""
@@ -160,11 +160,15 @@ class _Stages:
         return self.ended.get(name.lower()) or counted
 
 
-def read(text: str, target: str | None = None, args: Mapping[str, str] | None = None) -> BuiltImage | None:
+def read(
+    text: str, target: str | None = None, args: Mapping[str, str] | None = None,
+    workdir_of: Callable[[str], str] = lambda image: "",
+) -> BuiltImage | None:  # fmt: skip
     """The image that ``docker build --target TARGET --build-arg …`` makes of a Dockerfile's text.
 
-    ``target`` is the name or the number of a stage, by default the last. None where there is no
-    FROM, no such stage, or more than anyone wrote by hand.
+    ``target`` is the name or the number of a stage, by default the last; ``workdir_of`` gives the directory in which
+    an external image works, empty where that is not known. None where there is no FROM, no such stage, or more than
+    anyone wrote by hand.
     """
     escape = _escape(text)
     args = args or {}
@@ -177,7 +181,9 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
             named = [word for word in instruction.words if not word.startswith("--")]
             if named:
                 stages.end()
-                stages.all.append(_begin(named, instruction.line, stages, arguments, escape))
+                stage = _begin(named, instruction.line, stages, arguments, escape)
+                stage.workdir = stage.workdir or workdir_of(stage.base[0])
+                stages.all.append(stage)
                 inherited += stages.all[-1].length()
             # Carried out before all that the stage itself says (BuildKit dockerfile2llb/convert.go, onBuildInit).
             pending = list(stages.all[-1].due) if named and inherited <= _MOST else []
@@ -192,8 +198,8 @@ def read(text: str, target: str | None = None, args: Mapping[str, str] | None = 
     if not stages.all:
         return None
     stages.end()
-    stage = stages.find(target, len(stages.all)) if target else stages.all[-1]
-    return stage.image if stage is not None else None
+    wanted = stages.find(target, len(stages.all)) if target else stages.all[-1]
+    return wanted.image if wanted is not None else None
 
 
 _MOST = 200_000

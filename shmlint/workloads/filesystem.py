@@ -17,6 +17,7 @@ from shmlint.model.launch import Bind, Build, Launch, Value
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import lines_with
+from shmlint.workloads.knowledge import workdir_of
 from shmlint.workloads.repository import Repository
 
 if TYPE_CHECKING:
@@ -90,8 +91,10 @@ class Files:
         dockerfile = dockerfile_of(build, repository) if build is not None and build.inline is None else None
         self._beside = os.path.dirname(dockerfile) if dockerfile is not None else ""
         given = launch.workdir.known if launch.workdir is not None else None
-        # Without one of its own an image has its base's, which is unknown: ``COPY . .`` puts files there too.
-        self.workdir = given or (image.workdir if image is not None else "") or ("/" if self._copies else "")
+        own = launch.image.known if launch.image is not None and image is None and build is None else None
+        # Without one of its own an image has its base's. Where that is unknown, ``COPY . .`` puts files there too.
+        of_image = image.workdir if image is not None else workdir_of(own) if own else ""
+        self.workdir = given or of_image or ("/" if self._copies else "")
 
     def settle(self, words: Sequence[str]) -> None:
         """Find out in which directory a command works, where its image does not say.

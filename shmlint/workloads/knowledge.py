@@ -172,6 +172,8 @@ class Base(NamedTuple):
     """They have a system, a language, a server or CUDA alone."""
     plain: bool
     """Nothing in them uses shared memory."""
+    workdir: str = ""
+    """The directory in which their commands run; empty where that is not known."""
 
 
 _UNKNOWN_BASE = Base(bare=False, plain=False)
@@ -182,10 +184,18 @@ def base_called(image: str) -> Base:
     return _bases().get(parse(image).repository, _UNKNOWN_BASE)
 
 
+def workdir_of(image: str) -> str:
+    """The directory in which an image works, as its makers publish it; empty where that is not known."""
+    return base_called(image).workdir
+
+
 @cache
 def _bases() -> Mapping[str, Base]:
     """The images of the knowledge base that others are built on, by their repositories."""
-    return {name: Base(entry["bare"], entry["plain"]) for entry in _file()["bases"] for name in entry["images"]}
+    return {
+        name: Base(entry["bare"], entry["plain"], entry.get("workdir", ""))
+        for entry in _file()["bases"] for name in entry["images"]
+    }  # fmt: skip
 
 
 def users(entries: Iterable[Mapping[str, Any]]) -> tuple[Workload, ...]:

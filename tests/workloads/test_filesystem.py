@@ -30,6 +30,33 @@ def test_a_mount_says_which_program_runs(tmp_path: Path, mount: str, program: st
 
 
 @table(
+    "mount, image, verdict",
+    [
+        ("/workspace", PYTORCH, "needed"),
+        ("/workspace", "nvcr.io/nvidia/pytorch:24.01-py3", "needed"),
+        ("/app", "anibali/pytorch:2.0.1-cuda11.8", "needed"),
+        ("/home/jovyan", "quay.io/jupyter/pytorch-notebook:cuda12-latest", "needed"),
+        ("/app", PYTORCH, "likely"),
+        ("/workspace", "somebody/pytorch", "likely"),
+        # What is built on it works there, too, unless it says otherwise.
+        ("/workspace", f"FROM {PYTORCH}", "needed"),
+        ("/workspace/app", f"FROM {PYTORCH}\\nWORKDIR app", "needed"),
+        ("/workspace", f"FROM {PYTORCH}\\nWORKDIR /app", "likely"),
+        ("/other", f"FROM {PYTORCH}\\nCOPY . .", "needed"),
+        ("/workspace", f"FROM {PYTORCH} AS a\\nFROM a\\nCOPY requirements.txt /tmp/", "needed"),
+        ("/workspace", f"FROM {PYTORCH} AS a\\nFROM somebody/pytorch\\nCOPY --from=a /x /x", "likely"),
+    ],
+)
+def test_a_command_runs_where_the_image_works(tmp_path: Path, mount: str, image: str, verdict: str) -> None:
+    files = {"train.py": LOADER, "requirements.txt": "torch\n"}
+    if image.startswith("FROM "):
+        files["Dockerfile"], image = image.replace("\\n", "\n") + "\n", "mine"
+        files["build.sh"] = "docker build -t mine .\n"
+    text = f"docker run --gpus all -v $PWD:{mount} {image} python train.py\n"
+    assert need(tmp_path, {**files, "run.sh": text}).verdict == verdict
+
+
+@table(
     "name, text",
     [
         ("script.sh", "docker build -t mine .\ndocker run --gpus all mine\n"),

@@ -64,7 +64,8 @@ def test_every_base_is_listed_once_by_the_name_that_is_compared() -> None:
     ],
 )
 def test_images_that_others_are_built_on(image: str, bare: bool, plain: bool) -> None:
-    assert base_called(image) == (bare, plain)
+    base = base_called(image)
+    assert (base.bare, base.plain) == (bare, plain)
 
 
 def figures() -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:

@@ -20,7 +20,7 @@ from shmlint.model.launch import Build, Launch
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
 from shmlint.workloads.filesystem import dockerfile_of
-from shmlint.workloads.knowledge import base_called, builtin, recognise
+from shmlint.workloads.knowledge import base_called, builtin, recognise, workdir_of
 from shmlint.workloads.repository import Repository, Texts
 
 if TYPE_CHECKING:
@@ -613,11 +613,11 @@ def read_build(build: Build, repository: Repository) -> tuple[BuiltImage | None,
     if build.inline is not None:
         span = build.inline.span
         first = span.source.position(span.start).line
-        image = dockerfile.read(build.inline.known or "", build.target, args)
+        image = dockerfile.read(build.inline.known or "", build.target, args, workdir_of)
         lines = span.source.position(span.end).line - first
         return image and image.at(first, lines), span.source
     path = dockerfile_of(build, repository)
     source = repository.source(path) if path is not None else None
     if source is None:
         return None, None
-    return dockerfile.read(source.text, build.target, args), source
+    return dockerfile.read(source.text, build.target, args, workdir_of), source
