@@ -102,7 +102,8 @@ def misread(value: str, request: GpuDevices) -> Misread | None:
         return Misread("device-list", message)
     if "," in value and value.replace(",", "").isdigit():
         last = value.rpartition(",")[2]
-        message = f"`--gpus {value}` asks for {last} GPUs: of several counts, the last one applies"
+        number = f"{last} GPU{'' if last == '1' else 's'}"
+        message = f"`--gpus {value}` asks for {number}: of several counts, the last one applies"
         return Misread("counts", message, last)
     return None
 

@@ -251,8 +251,8 @@ class GpuFault(NamedTuple):
     message: str
     changes: tuple[Change, ...] = ()
     advice: str = ""
-    right: str = "--gpus '\"device=0,1\"'"
-    """How it is written right, in the syntax at hand."""
+    right: str = ""
+    """How it is written right, in the syntax at hand; empty where that is not what is wrong."""
     meant: str = ""
     """The request as it was meant and as its evidence has it, where that is clear."""
     certain: bool = True

@@ -186,3 +186,33 @@ def test_backslashes_that_the_shell_takes_away_are_no_fault(shell: str, lines: l
     settings = Settings(select=("GPU401", "GPU402"))
     found = lint({"ci": [GITHUB]}, settings, Workspace().over({GITHUB: text})).findings
     assert [one.span.line for one in found] == lines
+
+
+@table(
+    "value, why, do",
+    [
+        ("device=2,3", "Docker needs quotation marks around the list: --gpus '\"device=2,3\"'", ""),
+        # A device and a count: there is nothing to quote.
+        ("device=0,all", "", "remove the count, or the devices"),
+        ("0,1", "Docker needs quotation marks around the list: --gpus '\"device=0,1\"'",
+         "--gpus '\"device=0,1\"' for these devices, --gpus 1 for so many"),
+    ],
+)  # fmt: skip
+def test_what_is_right_is_said_of_these_devices(value: str, why: str, do: str) -> None:
+    text = RUN.format(value) + "\n"
+    (finding,) = lint({"shell": ["x.sh"]}, SETTINGS, Workspace().over({"x.sh": text})).findings
+    assert (finding.needs, finding.advice) == (why, do)
+
+
+@table(
+    "value, why",
+    [
+        ("device=2,3", '"--gpus", "\\"device=2,3\\""'), ("'device=2,3'", '"--gpus", "\\"device=2,3\\""'),
+        ("'device=2'", ""), ("device=0,all", ""),
+    ],
+)  # fmt: skip
+def test_what_is_right_in_a_dev_container(value: str, why: str) -> None:
+    text = f'{{"image": "i", "runArgs": ["--gpus", "{value}", "--shm-size=8g"]}}\n'
+    path = ".devcontainer.json"
+    (finding,) = lint({"devcontainer": [path]}, SETTINGS, Workspace().over({path: text})).findings
+    assert finding.needs == (f"Docker needs quotation marks around the list: {why}" if why else "")

@@ -10,8 +10,6 @@ from shmlint.formats.shell.gpus import no_gpu, shown
 from shmlint.model.launch import Change, GpuFault
 from shmlint.model.source import Edit
 
-_RIGHT = r'"--gpus", "\"device=0,1\""'
-
 
 def misread_device_lists(run: RunCommand) -> Iterator[GpuFault]:
     """Values of ``--gpus`` that look like a list of devices and are not read as one.
@@ -29,20 +27,31 @@ def misread_device_lists(run: RunCommand) -> Iterator[GpuFault]:
         bare = value.strip("'")
         if bare != value and request.error:
             devices = bare.strip('"')
-            right = f'"{devices}"' if "," in devices else devices
+            meant = f'"{devices}"' if "," in devices else devices
             message = f"`--gpus {value}` is refused: no shell removes the quotation marks in runArgs"
-            changes = tuple(_write_gpus(option, right))
-            yield GpuFault(span, "quotes", shown(value), message, changes, right=_RIGHT, meant=shown(right))
+            changes, right = tuple(_write_gpus(option, meant)), _right(meant) if "," in devices else ""
+            yield GpuFault(span, "quotes", shown(value), message, changes, "", right, shown(meant))
         elif (found := misread(value, request)) is None:
             continue
         elif found.applies:
             advice = rf'"\"device={value}\"" for these devices, "{found.applies}" for so many'
-            yield GpuFault(span, found.kind, shown(value), found.message, (), advice, _RIGHT)
+            right = _right(f'"device={value}"')
+            yield GpuFault(span, found.kind, shown(value), found.message, (), advice, right)
+        elif (quoted := quoted_devices(value)) is None:
+            advice = "remove the count, or the devices"
+            yield GpuFault(span, found.kind, shown(value), found.message, (), advice)
         else:
-            meant = quoted_devices(value)
-            changes = tuple(_write_gpus(option, meant)) if meant is not None else ()
-            right = shown(meant or value)
-            yield GpuFault(span, found.kind, shown(value), found.message, changes, right=_RIGHT, meant=right)
+            changes = tuple(_write_gpus(option, quoted))
+            yield GpuFault(span, found.kind, shown(value), found.message, changes, "", _right(quoted), shown(quoted))
+
+
+def _right(value: str) -> str:
+    """The option and its value as the strings of ``runArgs``."""
+    return f'"--gpus", "{_escaped(value)}"'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"")
 
 
 def _write_gpus(option: Option, value: str) -> Iterator[Change]:
@@ -51,5 +60,5 @@ def _write_gpus(option: Option, value: str) -> Iterator[Change]:
     if place is None:
         return
     given = f"{option.word.text.partition('=')[0]}={value}" if option.joined else value
-    text = given.replace("\\", r"\\").replace('"', r"\"")
+    text = _escaped(given)
     yield Change((Edit(place.path, place.start, place.end, text),), f'write "{text}" in line {place.line}')

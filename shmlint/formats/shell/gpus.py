@@ -105,10 +105,10 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
     if other is not None and other.span is not None:
         name = other.text.partition("=")[0]
         if MISSPELT_GPUS.fullmatch(other.text) is not None:
-            yield GpuFault(other.span, "misspelt", name, _misspelt(name), (), "write --gpus", "")
+            yield GpuFault(other.span, "misspelt", name, _misspelt(name), (), "write --gpus")
         elif name == "--gpus" and run.unknown is not None:
             message = f"`--gpus` has a value that {_who(run)} does not read: {run.unknown.because}"
-            yield GpuFault(other.span, "refused", name, message, (), "write --gpus and its value as two words", "")
+            yield GpuFault(other.span, "refused", name, message, (), "write --gpus and its value as two words")
     for option, request in run.gpus():
         value = option.value or ""
         place = (option.value_word or option.word).span
@@ -117,12 +117,12 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
         if option.value is None:
             message = f"`--gpus` has no value, and {_who(run)} takes the next word for it"
             added = Change((Edit(place.path, place.end, place.end, " all"),), f"add `all` in line {place.line}")
-            yield GpuFault(place, "no-value", "--gpus", message, (added,), "write --gpus all", "")
+            yield GpuFault(place, "no-value", "--gpus", message, (added,), "write --gpus all")
             continue
         name = option.word.text.partition("=")[0]
         if MISSPELT_GPUS.fullmatch(option.word.text) is not None and option.word.span is not None:
             changes = tuple(_renamed(option, name))
-            yield GpuFault(option.word.span, "misspelt", name, _misspelt(name), changes, "write --gpus", "")
+            yield GpuFault(option.word.span, "misspelt", name, _misspelt(name), changes, "write --gpus")
         if is_one_word(option):
             message = f"`{option.word.text}` is a single word, which {_who(run)} refuses as an unknown flag"
             changes = tuple(join_by_sign(option))
@@ -138,11 +138,11 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
                 changes = (Change((Edit(span.path, span.start, span.end, "all"),), f"write `all` in line {span.line}"),)
             advice = "remove --gpus to request no GPU" if value.lower() in ("none", "") else ""
             message = f"`{shown(value)}` is refused by {_who(run)}: {request.error}"
-            yield GpuFault(place, "refused", shown(value), message, changes, advice, "")
+            yield GpuFault(place, "refused", shown(value), message, changes, advice)
         elif request.daemon_error and not starts_count(value, request):
             advice = "remove the count, or the devices"
             message = f"`--gpus {value}` is refused by the engine: {request.daemon_error}"
-            yield GpuFault(place, "refused-by-engine", shown(value), message, (), advice, "")
+            yield GpuFault(place, "refused-by-engine", shown(value), message, (), advice)
 
 
 def _misspelt(name: str) -> str:
@@ -175,8 +175,9 @@ def _device_lists(run: RunCommand) -> Iterator[GpuFault]:
             continue
         meant = quoted_devices(value)
         if found.applies:
-            advice = f"""--gpus '"device={value}"' for these devices, --gpus {found.applies} for so many"""
-            yield GpuFault(place, found.kind, shown(value), found.message, (), advice)
+            right = f"""--gpus '"device={value}"'"""
+            advice = f"{right} for these devices, --gpus {found.applies} for so many"
+            yield GpuFault(place, found.kind, shown(value), found.message, (), advice, right)
         elif meant is None:
             advice = "remove the count, or the devices"
             yield GpuFault(place, found.kind, shown(value), found.message, (), advice)
@@ -202,7 +203,7 @@ def no_gpu(place: Span, first: str) -> GpuFault:
     """The number 0; ``first`` is how the first GPU is requested."""
     message = "`--gpus 0` requests no GPU: 0 is a number of GPUs, not an index"
     advice = f"{first}; remove --gpus for none"
-    return GpuFault(place, "no-gpu", shown("0"), message, (), advice, "", certain=False)
+    return GpuFault(place, "no-gpu", shown("0"), message, (), advice, certain=False)
 
 
 def never_written_with(character: str, launch: Launch) -> Launch:
