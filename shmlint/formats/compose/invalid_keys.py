@@ -97,7 +97,9 @@ def _entries(tree: Branch, takes: Takes, place: _Place) -> Iterator[Problem]:
             at = place._replace(path=f"{place.path}.{name}", key=entry.layer.span(entry.key))
             yield from _faults(entry.tree, value, at)
         elif keys is not None and not name.startswith("x-") and id(entry.key) not in place.reported:
-            yield _unknown(name, entry, place.path, keys)
+            key = entry.layer.tree(entry.key)
+            if isinstance(key, Leaf) and key.kind == "str":  # another one is refused as such, in `refused`
+                yield _unknown(name, entry, place.path, keys)
     missing = [name for name in takes.needs if name not in tree.entries]
     if missing and place.complete:
         shown = " and ".join(f"`{name}`" for name in missing)

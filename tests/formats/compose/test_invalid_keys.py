@@ -222,3 +222,9 @@ def test_a_file_that_a_dev_container_is_started_with_may_lack_things(listed: str
 def test_what_a_service_extends_is_reported_alone() -> None:
     ((_, _, message),) = problems({"compose.yaml": "services:\n  a: {extends: {service: b}}\n  c: {image: x}\n"})
     assert "`extends` names `b`" in message
+
+
+@table("key", ["5", "true", "~", "1.5"])
+def test_a_key_that_is_no_string_is_reported_once(key: str) -> None:
+    ((_, line, message),) = problems({"compose.yaml": BASE + f"    {key}: x\n"})
+    assert (line, message) == (4, f"non-string key in `services.a`: `{key}`; put it in quotes")
