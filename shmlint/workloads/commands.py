@@ -215,7 +215,7 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
     total: int | None = None
     unknown = False
     counting = _last_values(options(words, _counting(words, programs, launcher)))
-    for value in (*counting, *_of_keys(words), *_included(words)):
+    for value in (*counting, *_of_keys(words), *_included(words), *_on_devices(words)):
         number = whole_number(value)
         if number is None:
             unknown = True
@@ -307,6 +307,17 @@ def _included(words: Sequence[str]) -> Iterator[str]:
         counts = [len(set(found[1].split(","))) for found in slots if found is not None]
         if len(counts) == len(slots):
             yield str(max(counts))
+
+
+def _on_devices(words: Sequence[str]) -> Iterator[str]:
+    """The ranks that ``yolo train device=0,1`` starts, one on each GPU; other modes of it use one process.
+
+    https://github.com/ultralytics/ultralytics/blob/00016300105e79eb8b1646ab03c3d1df9274523f/ultralytics/engine/trainer.py
+    """
+    if not {"train", "mode=train"}.isdisjoint(words) and any(word.rpartition("/")[2] == "yolo" for word in words[:3]):
+        for _, value in options(words, frozenset({"device"})):
+            if re.fullmatch(r"\d{1,2}(?:,\d{1,2})+", value.strip("[]").replace(" ", "")) is not None:
+                yield str(value.count(",") + 1)
 
 
 _MACHINES = frozenset({"--num_machines", "--num-machines"})
