@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from shmlint.model.launch import ENGINES
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.shell_assignments import AssignmentReader
 from shmlint.syntax.shell_calls import OtherCalls
-from shmlint.syntax.shell_conditions import Conditions, Dead, When, dead, leaves, only_waits, when
+from shmlint.syntax.shell_conditions import Conditions, Dead, When, dead, goes_on_beside, leaves, only_waits, when
 from shmlint.syntax.shell_output import (
     PAGE,
     PRINTERS,
@@ -110,6 +110,8 @@ class Command(NamedTuple):
     """The file that is its standard input, where its name is known: ``< FILE``, ``cat FILE |``."""
     endless: bool = False
     """It is a ``sleep`` in a loop that waits for ever."""
+    beside: Literal["", "once", "in a loop"] = ""
+    """Whether it goes on beside the commands behind it, and whether a loop starts it so several times."""
     handed: bool = False
     """It is a text that a program gets of which nothing says that it runs it."""
     dead: Dead = ""
@@ -473,7 +475,7 @@ class _CommandReader:
             endless = runs[0].text == "sleep" and only_waits(node, self.tree)
             yield Command(
                 runs, span, self.depth > 0, self._when(node), leaving, inside, given=given, written=written,
-                reads=self._reads(node), endless=endless,
+                reads=self._reads(node), endless=endless, beside=goes_on_beside(node, self.tree),
             )  # fmt: skip
         yield from self._quoted(node, words)
 

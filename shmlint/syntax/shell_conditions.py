@@ -233,14 +233,36 @@ _WAITING = (
 )
 
 
+def goes_on_beside(node: Node, tree: Tree) -> Literal["", "once", "in a loop"]:
+    """Whether ``&`` lets a command go on beside those behind it, and whether a loop starts it again and again."""
+    child, beside = node, _is_let_go(node)
+    for _ in range(_DEPTH):
+        parent = tree.parents.get(child.id)
+        if parent is None or parent.type == "function_definition":
+            break
+        if beside and parent.type in _LOOPS:
+            return "in a loop"
+        beside = beside or _is_let_go(parent)
+        child = parent
+    return "once" if beside else ""
+
+
+def _is_let_go(node: Node) -> bool:
+    behind = node.next_sibling
+    return behind is not None and behind.type == "&"
+
+
+_LOOPS = frozenset({"for_statement", "c_style_for_statement", "while_statement"})
+
+
 def leaves(node: Node, tree: Tree) -> bool:
     """Whether ``exec`` or ``exit`` ends the text's own shell, and not one that is started for a part of it."""
     child = node
     for _ in range(_DEPTH):
-        parent, behind = tree.parents.get(child.id), child.next_sibling
+        parent = tree.parents.get(child.id)
         if parent is None:
             return True
-        if parent.type in _SHELLS or (behind is not None and behind.type == "&"):
+        if parent.type in _SHELLS or _is_let_go(child):
             return False
         child = parent
     return False

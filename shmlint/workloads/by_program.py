@@ -219,10 +219,19 @@ def _connected(
     if not collectives(launch):
         return []
     if ranks is None or ranks < 2:
-        return _of_its_own(entry, reading, launch)
+        return _beside(entry, reading, launch) if entry.beside else _of_its_own(entry, reading, launch)
     told = Evidence(f"{ranks} ranks communicate with each other", reading.collective)
     by_default = any(entry.is_started_by(ran) and has_ranks_by_default(ran.words) for ran in commands)
     return [(nccl(ranks, (told,), launch), entry.certain and not entry.guessed and not by_default)]
+
+
+def _beside(entry: Entry, reading: Reading, launch: Launch) -> _Counted:
+    """The ranks of a program that a script starts several times at once: ``RANK=$i python train.py &`` in a loop."""
+    if gpu_count(launch) == 1:
+        return []
+    told = (Evidence("starts it several times at once", entry.span), Evidence("joins ranks", reading.collective))
+    because = f"several processes, {collectives(launch)} between them"
+    return [(Mechanism("nccl", None, "estimated", because, told, NCCL_SOURCE), False)]
 
 
 def _of_its_own(entry: Entry, reading: Reading, launch: Launch) -> _Counted:

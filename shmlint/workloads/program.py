@@ -119,6 +119,8 @@ class Entry(NamedTuple):
     """Whether Python finds it by its dotted name, so that the packages around it run, too."""
     variables: frozenset[str] = frozenset()
     """The variables that it may find with other values than those of the container; the empty name stands for all."""
+    beside: bool = False
+    """Whether a script starts several ranks of it in its container, each beside the others."""
 
     @property
     def runs(self) -> tuple[object, ...]:

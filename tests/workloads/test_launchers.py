@@ -153,6 +153,27 @@ def test_ranks_that_a_program_starts_as_processes(tmp_path: Path, code: str, bec
     assert [mechanism.because for mechanism in found.mechanisms] == because
 
 
+@table(
+    "script, verdict",
+    [
+        ("for i in 0 1 2 3; do RANK=$i WORLD_SIZE=4 python fit.py & done\nwait\n", "likely"),
+        ("export WORLD_SIZE=4\nfor i in $(seq 0 3); do RANK=$i python fit.py & done; wait\n", "likely"),
+        ("for i in 0 1; do python fit.py --rank $i --world-size 2 &\ndone\nwait\n", "likely"),
+        ("for i in 0 1; do (RANK=$i python fit.py) & done\nwait\n", "likely"),
+        ("for i in 0 1; do\n  export RANK=$i\n  bash one.sh &\ndone\nwait\n", "likely"),
+        ("RANK=0 WORLD_SIZE=2 python fit.py &\nRANK=1 WORLD_SIZE=2 python fit.py\nwait\n", "likely"),
+        # One of the ranks, whose others run elsewhere; one after the other; and trials that have no rank.
+        ("RANK=0 WORLD_SIZE=2 python fit.py &\nwait\n", "not-needed"),
+        ("for i in 0 1; do RANK=0 WORLD_SIZE=1 python fit.py; done\n", "not-needed"),
+        ("for lr in 1 2; do CUDA_VISIBLE_DEVICES=$lr python fit.py --lr $lr & done\nwait\n", "not-needed"),
+        ("for i in 0 1; do sleep 1 & done\nRANK=0 python fit.py\n", "not-needed"),
+    ],
+)
+def test_ranks_that_a_script_starts_beside_each_other(tmp_path: Path, script: str, verdict: str) -> None:
+    files = {"compose.yaml": compose("bash run.sh"), "Dockerfile": DOCKERFILE, "run.sh": script, "fit.py": JOINS}
+    assert need(tmp_path, {**files, "one.sh": "python fit.py\n"}).verdict == verdict
+
+
 BATCHES = "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=8)"
 
 

@@ -20,6 +20,7 @@ from shmlint.workloads.commands import (
     MISSING,
     MPI_STARTERS,
     NO_NAME,
+    RANK_OF,
     RUNNERS,
     SHELLS,
     TESTERS,
@@ -28,6 +29,7 @@ from shmlint.workloads.commands import (
     is_python,
     kind_of,
     only_checks,
+    options,
     shell_argument,
     unwrapped,
 )
@@ -137,6 +139,8 @@ class Follower:
         self._steps = self._writes = 0
         self._went = ""
         """The directory in which the commands of a script or a function ended."""
+        self._beside = False
+        """Whether the command that is followed, or one around it, runs several times at once."""
         self._devices: Value[str] | None = None
         """What the command that is followed, or one around it, is given of the GPUs."""
         self._pushed: list[str] = []
@@ -403,8 +407,10 @@ class Follower:
             if started and kind_of(started) != "silent":
                 self.assigned = {**assigned(command, context.span if body.inline else None), **self.assigned}
             certain = context.certain and command.when == "always"
-            self._went = directory
+            self._went, outer = directory, self._beside
+            self._beside = outer or _is_repeated(command, body)
             self.run(words, span, directory, certain=certain, guessed=context.guessed, depth=context.depth + 1)
+            self._beside = outer
             directory = self._went if words[0].removesuffix("()") in self.functions else directory
             left = _leaves(command, words, context)
             if left == "always":
@@ -630,16 +636,39 @@ class Follower:
         self.environment = shared
         return "silent"
 
+    def _is_rank(self, entry: Entry) -> bool:
+        """Whether something tells a program which rank it is; else it may try one thing in several ways."""
+        return any(options(entry.arguments, RANK_OF)) or not _RANKS.isdisjoint(self.overwritten | {*self.environment})
+
     def _start(self, found: Iterable[Entry | Step]) -> None:
         """Add the Python programs that a command starts, and where following it stops."""
         for entry in found:
             if isinstance(entry, Step):
                 self.stop(entry.text, entry.span)
                 continue
-            own = entry._replace(variables=frozenset(self.overwritten))
+            own = entry._replace(variables=frozenset(self.overwritten), beside=self._beside and self._is_rank(entry))
             if all(other.runs != own.runs for other in self.entries):
                 self.trail.append(Step(f"{named(own.path)}{' (guessed)' if own.guessed else ''}", own.span))
                 self.entries.append(own)
+
+
+_RANKS = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE"})
+"""Variables that tell a process which rank it is, or of how many."""
+
+
+def _is_repeated(command: Command, body: _Body) -> bool:
+    """Whether a script starts a program several times at once: in a loop, or by commands beside each other."""
+    if command.beside != "once":
+        return command.beside == "in a loop"
+    program = _program_of(command)
+    return bool(program) and sum(_program_of(other) == program for other in body.commands) > 1
+
+
+def _program_of(command: Command) -> tuple[str, ...]:
+    """The words of a command up to its Python program; none where it has none."""
+    words = [word.text for word in command.words if re.match(r"[A-Za-z_]\w*=", word.text) is None]
+    end = next((at for at, word in enumerate(words, 1) if word.endswith(".py")), 0)
+    return tuple(words[:end])
 
 
 def _used(value: Value[str]) -> str | None:
