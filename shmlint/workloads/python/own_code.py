@@ -238,13 +238,14 @@ def _looked_at(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     if _any_uses(suspects, functions - given):
         return _LOUD
     framed = not FRAMEWORKS.isdisjoint(imported)
+    modelled = framed or not _HOLD_MODELS.isdisjoint(imported)
     unknown = unknown_packages(imported, names)
     # A package may be what trains; code with loaders or steps of its own does so without it. A submodule is code too.
-    plain = framed and unknown.isdisjoint(starters()) and not lacks_code(unknown, repository)
+    plain = modelled and unknown.isdisjoint(starters()) and not lacks_code(unknown, repository)
     quiet = works and framed and (not unknown or (steps and plain))
     alone = not unknown and not ranks and _NOT_ALONE.isdisjoint(imported)
     learns = alone and not _LEARNS.isdisjoint(imported) and _ON_TORCH.isdisjoint(imported)
-    return OwnCode(quiet, framed and not unknown, uses and plain and not works and not trains, alone, learns)
+    return OwnCode(quiet, modelled and not unknown, uses and plain and not works and not trains, alone, learns)
 
 
 def runs_trainer(path: str, text: str) -> bool:
@@ -288,6 +289,11 @@ _STARTS_MORE = (
 """The start of a cell's line that runs a program."""
 _NOT_ALONE = frozenset({"torch", "torchvision", "torchaudio", "mpi4py", "dask", "distributed", "pyspark"})
 """Packages of which more may be done than the code shows, or whose ranks something else starts."""
+_HOLD_MODELS = frozenset(
+    {"clip", "diffusers", "easyocr", "faster_whisper", "insightface", "onnxruntime", "open_clip",
+     "sentence_transformers", "spacy", "transformers", "whisper"}
+)  # fmt: skip
+"""Packages with models that are asked without a word about a framework."""
 _LEARNS = frozenset({"sklearn", "lightgbm", "xgboost", "catboost", "statsmodels"})
 """Packages that train in one process, by threads or through files that joblib writes."""
 _ON_TORCH = frozenset(

@@ -88,9 +88,18 @@ def _has_steps(node: ast.Call, module: Module) -> bool:
 
 def _uses_model(node: ast.Call, module: Module) -> bool:
     name = _full_name(node.func, module)
-    return name == "torch.load" or re.fullmatch(_USES_MODEL, name.rpartition(".")[2]) is not None
+    return name in _LOADS_MODEL or re.fullmatch(_USES_MODEL, name.rpartition(".")[2]) is not None
 
 
+_LOADS_MODEL = frozenset(
+    {
+        "clip.load", "easyocr.Reader", "faster_whisper.WhisperModel", "insightface.app.FaceAnalysis",
+        "onnxruntime.InferenceSession", "open_clip.create_model_and_transforms", "sentence_transformers.CrossEncoder",
+        "sentence_transformers.SentenceTransformer", "spacy.load", "torch.hub.load", "torch.jit.load", "torch.load",
+        "transformers.pipeline", "transformers.pipelines.pipeline",
+    }
+)  # fmt: skip
+"""What loads a model of a library, by its full name."""
 _USES_MODEL = r"(?:from_pretrained|load_(?:model|checkpoint|state_dict)|eval|no_grad|inference_mode|predict|infer)\w*"
 """The names that everybody gives to what loads a model, readies it for use, and asks it."""
 
