@@ -20,6 +20,7 @@ from shmlint.workloads.by_knowledge import (
     queues,
 )
 from shmlint.workloads.commands import (
+    MOST_RANKS,
     RANK_OF,
     has_rank_for_each,
     has_ranks_by_default,
@@ -241,7 +242,7 @@ def _of_its_own(entry: Entry, reading: Reading, launch: Launch) -> _Counted:
     if any(options(entry.arguments, RANK_OF)):
         return []  # the others are started elsewhere
     ranks, place = reading.started
-    if ranks is not None and ranks <= _MOST_RANKS:
+    if ranks is not None and ranks <= MOST_RANKS:
         return [(nccl(ranks, (Evidence(f"{ranks} ranks communicate with each other", place),), launch), False)]
     told = Evidence("starts processes that communicate with each other", place)
     because = f"several processes, {collectives(launch)} between them"
@@ -363,7 +364,7 @@ def _ranks_with_loaders(reading: Reading, launch: Launch) -> Iterator[int]:
         if call.row.use == "ranks" and call.row.argument in _RUN_THE_CODE and call.processes.certain:
             ranks = _asked_for(call.processes, launch) or 1
             ranks = min(ranks, count) if isinstance(count, int) else ranks
-            yield ranks if ranks <= _MOST_RANKS else 1
+            yield ranks if ranks <= MOST_RANKS else 1
 
 
 _RUN_THE_CODE = frozenset({"nprocs", "devices", "num_processes", "num_gpus_per_machine"})
@@ -529,7 +530,7 @@ def _ranks_of(processes: Found, launch: Launch, span: Span) -> Mechanism | None:
         told = Evidence("one process per GPU", span)
         because = f"one process per GPU, {collectives(launch)} between them"
         return Mechanism("nccl", None, "estimated", because, (told,), NCCL_SOURCE)
-    if asked is None or not 2 <= asked <= _MOST_RANKS or (isinstance(count, int) and count < 2):
+    if asked is None or not 2 <= asked <= MOST_RANKS or (isinstance(count, int) and count < 2):
         return None
     return nccl(asked, (Evidence(f"{asked} ranks", span),), launch)
 
@@ -544,10 +545,6 @@ def _asked_for(processes: Found, launch: Launch) -> int | None:
         count = gpu_count(launch)
         return count if isinstance(count, int) else None
     return _devices(processes.value) or processes.number
-
-
-_MOST_RANKS = 128
-"""Ranks of one container; a larger number counts something else."""
 
 
 def _are_apart(call: Call, reading: Reading) -> bool:

@@ -164,6 +164,8 @@ MPI_LAUNCHERS = MPI_STARTERS | {"horovodrun", "torchpack"}
 _MPI_OPTIONS = frozenset({"-np", "-n", "--np"})
 _COMPOSER_OPTIONS = frozenset({"-n", "--nproc"})
 """Its ``--world_size`` counts the ranks of all hosts. https://docs.mosaicml.com/projects/composer/en/stable/notes/distributed_training.html"""
+MOST_RANKS = 128
+"""Ranks on one host; more are on several, or the number stands for something else."""
 RANK_OF = frozenset(
     {"--rank", "--node_rank", "--node-rank", "--dist_rank", "--dist-rank", "--local_rank", "--local-rank"}
 )
@@ -228,6 +230,8 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
         total = max(total // machines, 1)
     if programs & MPI_LAUNCHERS and total is not None:
         total = min(total, _slots(words) or total)
+    if total is not None and total > MOST_RANKS:
+        return None, True
     if programs & _TORCHRUN:
         if total is None and not unknown:
             total = 1  # its own default

@@ -283,6 +283,10 @@ def test_commands(command: str, workload: str | None) -> None:
         ("horovodrun -np 8 python train.py", 8, False),
         ("yolo detect train data=a.yaml device=0,1,2,3 workers=0", 4, False),
         ("yolo mode=train device=[0,1]", 2, False),
+        # No host has so many.
+        ("torchrun --nproc_per_node=1800 train.py", None, True),
+        ("vllm serve x -tp 1800", None, True),
+        ("mpirun -np 512 python train.py", None, True),
         ("yolo train device=0", None, False),
         ("yolo predict device=0,1 source=train", None, False),
         ("python tool.py train device=0,1", None, False),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from shmlint.model.launch import Value
@@ -54,7 +54,7 @@ from shmlint.workloads.python.values import (
     text_of,
     written,
 )
-from shmlint.workloads.python.with_arguments import with_arguments
+from shmlint.workloads.python.with_arguments import UNKNOWN_NAME, with_arguments
 
 _DEPTH = 25
 _MOST_HANDED = 3
@@ -115,7 +115,7 @@ class Evaluator:
         self._returned: dict[tuple[int, int], DictValue] = {}
         """The mappings that functions return, by the calls, likewise."""
         self._left = _MOST_STEPS
-        self._as_called_by: dict[int, tuple[ast.Call, ast.FunctionDef]] = {}
+        self._as_called_by: dict[tuple[int, int, tuple[object, ...]], tuple[ast.Call, ast.FunctionDef]] = {}
         """Functions with the constants of a call, by the ids of the calls, which are kept with them."""
         self._defaults: dict[tuple[Function, str], ast.expr | None] = {}
         """The defaults of parameters, with what describes them to typer."""
@@ -1265,22 +1265,49 @@ class Evaluator:
             return self._item_or(default, holder, key, scope, depth, parameters)
         return NOTHING
 
-    def _as_called(self, node: ast.Call, function: ast.FunctionDef, scope: Scope) -> tuple[ast.FunctionDef, Scope]:
-        """A function with the constants that a call passes: what other calls pass is nothing to this one."""
+    def _as_called(
+        self, node: ast.Call, function: ast.FunctionDef, scope: Scope, value: Callable[[ast.expr], Found]
+    ) -> tuple[ast.FunctionDef, Scope, list[Found]]:
+        """A function with what a call passes, and the values of that: what other calls pass is nothing to this one."""
         if scope.owner is None and function not in scope.module.definitions.values():
-            return function, scope  # it may use names of the function around it
-        key = id(node)
+            return function, scope, []  # it may use names of the function around it
+        passed: list[Found] = []
+
+        def worked_out(argument: ast.expr) -> ast.expr | None:
+            found = value(argument)
+            if found.value is UNKNOWN or found.value is POSITIVE:
+                return UNKNOWN_NAME if isinstance(argument, ast.Call) else None
+            if not isinstance(found.value, str | int | float | None):
+                return None
+            passed.append(found)
+            return ast.Constant(found.value)
+
+        made = with_arguments(function, node, worked_out)
+        key = id(node), id(function), tuple(found.value for found in passed)
         if key not in self._as_called_by and len(self._as_called_by) < _MOST_COPIES:
-            self._as_called_by[key] = node, with_arguments(function, node)
+            self._as_called_by[key] = node, made
         made = self._as_called_by.get(key, (node, function))[1]
-        return made, scope._replace(function=made)
+        return made, scope._replace(function=made), passed
+
+    def returned(self, node: ast.Call, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """What the functions of the repository return that a call may be one of, with what this call passes."""
+        found: list[tuple[ast.expr, Scope]] = []
+        for function, where in self.functions(node.func, scope):
+            made: Function = function
+            if isinstance(function, ast.FunctionDef):
+                made, where, _ = self._as_called(node, function, where, lambda part: self.value(part, scope))
+            values = (part.value for part in ast.walk(made) if isinstance(part, ast.Return))
+            found += ((value, where) for value in values if value is not None)
+        return found
 
     def _of_function(self, node: ast.Call, scope: Scope, depth: int, parameters: bool) -> Found:
         """The number that a function of the repository returns; the largest where nobody knows which."""
         called = self._called_function(node, scope)
         if called is None:
             return NOTHING
-        function, inner = self._as_called(node, *called)
+        function, inner, passed = self._as_called(
+            node, *called, lambda part: self.value(part, scope, depth + 1, parameters=parameters)
+        )
 
         def value(part: ast.expr) -> Found:
             return self.value(part, inner, depth + 1, parameters=parameters)
@@ -1293,7 +1320,10 @@ class Evaluator:
         known = [one for one in found if one.number is not None or one.value is POSITIVE]
         if not known:
             return NOTHING
-        return one_of(known) if len(known) == len(found) else changed(one_of(known))
+        one = one_of(known)
+        told = (span for argument in passed if argument.value == one.value for span in argument.spans)
+        one = one._replace(spans=(*one.spans, *told))
+        return one if len(known) == len(found) and all(argument.certain for argument in passed) else changed(one)
 
 
 _SETTLED = {"platform.system": "Linux", "torch.cuda.is_available": True}

@@ -188,16 +188,7 @@ class _TextReader:
 
     def _returned_words(self, node: ast.Call, scope: Scope, depth: int) -> list[Words]:
         """The list of words that a function of the repository returns."""
-        return self._one_of(self._returned(node, scope), depth)
-
-    def _returned(self, node: ast.Call, scope: Scope) -> _Given:
-        """What the functions of the repository return that a call may be one of."""
-        return [
-            (part.value, where)
-            for function, where in self._evaluator.functions(node.func, scope)
-            for part in ast.walk(function)
-            if isinstance(part, ast.Return) and part.value is not None
-        ]
+        return self._one_of(self._evaluator.returned(node, scope), depth)
 
     def texts(self, node: ast.expr, scope: Scope, depth: int) -> list[str]:
         """The texts that an expression may be, ``$UNKNOWN`` for the parts that are not written down."""
@@ -267,7 +258,7 @@ class _TextReader:
         if last in ("format", "resolve", "absolute", "as_posix", "strip") and isinstance(node.func, ast.Attribute):
             found = self.texts(node.func.value, scope, depth + 1)
             return [re.sub(_BRACES, MISSING, text) for text in found] if last == "format" else found
-        return self._any_text(self._returned(node, scope), depth) or self._known(node, scope)
+        return self._any_text(self._evaluator.returned(node, scope), depth) or self._known(node, scope)
 
     def _given(self, node: ast.Name | ast.Attribute, scope: Scope) -> _Given:
         given: _Given = self._evaluator.given_to(node, scope)

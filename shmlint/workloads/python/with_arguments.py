@@ -1,9 +1,10 @@
-"""A function of Python as one of its calls runs it: with the constants that this call passes."""
+"""A function of Python as one of its calls runs it: with what this call passes."""
 
 from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Callable, Iterator
 
 from shmlint.syntax.python import walk
 from shmlint.workloads.python.assignments import parameters_of
@@ -12,12 +13,21 @@ _LARGEST = 300
 """Nodes of a function that is copied."""
 
 
-def with_arguments(function: ast.FunctionDef, call: ast.Call) -> ast.FunctionDef:
-    """The function with constants for its parameters; itself where the call passes none that it uses as they are."""
-    bound = _bound(function, call)
-    if not bound or len(walk(function)) > _LARGEST:
+UNKNOWN_NAME = ast.Name("", ast.Load())
+"""An expression of which nothing is known: no name is empty."""
+
+
+def with_arguments(
+    function: ast.FunctionDef, call: ast.Call, worked_out: Callable[[ast.expr], ast.expr | None]
+) -> ast.FunctionDef:
+    """The function with constants for its parameters; itself where the call passes none that it uses as they are.
+
+    ``worked_out`` gives a constant, or ``UNKNOWN_NAME``, for what the call passes; None for what stays a parameter.
+    """
+    if len(walk(function)) > _LARGEST:
         return function
-    bound = {name: value for name, value in bound.items() if name not in _given_names(function)}
+    given = _given_names(function)
+    bound = {name: value for name, value in _bound(function, call, worked_out) if name not in given}
     body = [_replaced(statement, bound) for statement in function.body] if bound else function.body
     if all(new is old for new, old in zip(body, function.body, strict=True)):
         return function
@@ -26,17 +36,23 @@ def with_arguments(function: ast.FunctionDef, call: ast.Call) -> ast.FunctionDef
     return made
 
 
-def _bound(function: ast.FunctionDef, call: ast.Call) -> dict[str, ast.Constant]:
-    """The parameters for which a call passes a constant, or leaves one that is their default."""
+def _bound(
+    function: ast.FunctionDef, call: ast.Call, worked_out: Callable[[ast.expr], ast.expr | None]
+) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters with what a call passes for them, or with the constant that is their default."""
     if any(isinstance(argument, ast.Starred) for argument in call.args) or any(k.arg is None for k in call.keywords):
-        return {}
+        return
     parameters = parameters_of(function)
     names = list(parameters)
     names = names[1:] if names[:1] in (["self"], ["cls"]) else names
-    given = {**parameters, **dict(zip(names, call.args, strict=False))}
-    given.update((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None)
-    passed = ((name, given[name]) for name in names)
-    return {name: value for name, value in passed if isinstance(value, ast.Constant)}
+    passed = dict(zip(names, call.args, strict=False))
+    passed.update((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None)
+    for name in names:
+        value = passed.get(name, parameters[name])
+        if not isinstance(value, ast.Constant):
+            value = worked_out(passed[name]) if name in passed else None
+        if value is not None:
+            yield name, value
 
 
 def _given_names(function: ast.FunctionDef) -> set[str]:
@@ -54,10 +70,10 @@ def _given_names(function: ast.FunctionDef) -> set[str]:
     return found
 
 
-def _replaced(node: ast.AST, bound: dict[str, ast.Constant]) -> ast.AST:
+def _replaced(node: ast.AST, bound: dict[str, ast.expr]) -> ast.AST:
     """A part of a function with constants for names; what has none of them is shared with the function."""
     if isinstance(node, ast.Name):
-        return ast.copy_location(ast.Constant(bound[node.id].value), node) if node.id in bound else node
+        return ast.copy_location(copy.copy(bound[node.id]), node) if node.id in bound else node
     changed: dict[str, object] = {}
     for field, value in ast.iter_fields(node):
         if isinstance(value, list):

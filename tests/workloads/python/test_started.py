@@ -171,6 +171,41 @@ def test_commands_that_a_function_returns(tmp_path: Path, made: str, call: str, 
     assert need(tmp_path, files).verdict == verdict
 
 
+SETTING = """
+def setting(key, default, fallback=None):
+    found = os.getenv(key, "").strip()
+    if not found and fallback:
+        found = os.getenv(fallback, "")
+    if not found:
+        return default
+    try:
+        return int(found)
+    except ValueError:
+        return default
+timeout = setting("TIMEOUT", 90)
+name = input()
+"""
+
+
+@table(
+    "code, ranks",
+    [
+        ("n = setting('RANKS', setting(f'{name}_RANKS', 2))\n", 2),
+        ("n = setting('RANKS', setting(f'{name}_RANKS', 1))\nif name == 'x': n = 4\n", 4),
+        ("few = setting('FEW', 2)\nn = setting('RANKS', few)\n", 2),
+        ("n = setting('RANKS', choose())\n", None),
+        ("def two(n=2): return str(n)\nmany = two(64)\nn = two()\n", 2),
+    ],
+)
+def test_a_function_returns_what_this_call_passes(tmp_path: Path, code: str, ranks: int | None) -> None:
+    """What other calls pass is nothing to it: a timeout is no number of ranks."""
+    start = f"import os, subprocess\n{SETTING}{code}"
+    start += "subprocess.Popen(['vllm', 'serve', 'm', '--tensor-parallel-size', str(n)])\n"
+    files = {"compose.yaml": compose("python start.py"), "Dockerfile": DOCKERFILE, "start.py": start}
+    because = [one.because for one in need(tmp_path, files).mechanisms if one.id == "nccl"]
+    assert because == ([f"{ranks} ranks"] if ranks else [])
+
+
 def test_a_program_that_code_chooses_is_told_in_words(tmp_path: Path) -> None:
     code = "import subprocess\nsubprocess.run([choose(), 'x'])\n"
     files = {"compose.yaml": compose("python start.py"), "Dockerfile": DOCKERFILE, "start.py": code}
