@@ -76,6 +76,22 @@ def _is_taskfile(content: bytes) -> bool:
     )
 
 
+_AZURE_KEYS = frozenset(
+    (b"appendCommitMessageToRunName", b"container", b"extends", b"jobs", b"lockBehavior", b"name", b"parameters",
+     b"pool", b"pr", b"resources", b"schedules", b"services", b"stages", b"steps", b"strategy", b"trigger",
+     b"variables", b"workspace")
+)  # fmt: skip
+"""https://learn.microsoft.com/azure/devops/pipelines/yaml-schema/pipeline"""
+
+
+def _is_azure(content: bytes) -> bool:
+    """Whether a text is a pipeline of Azure, of any name: it has jobs in a list or a pool, and no key of others."""
+    if re.search(rb"(?m)^[ \t-]*(?:pool|(?<=- )(?:deployment|job|stage))[ \t]*:", content) is None:
+        return False
+    keys = set(re.findall(_TOP_LEVEL_KEY, content))
+    return not keys.isdisjoint((b"stages", b"jobs", b"steps")) and keys <= _AZURE_KEYS
+
+
 _API_VERSION = rb"""(?m)^(?:\xef\xbb\xbf)?[ \t{]*["']?apiVersion["']?[ \t]*:[ \t]*["']?[a-z{]"""
 _KIND = rb"""(?m)^[ \t{]*["']?kind["']?[ \t]*:[ \t]*["']?[A-Z{]|,[ \t]*"kind"[ \t]*:"""
 
@@ -146,6 +162,7 @@ class _Kind(NamedTuple):
     words: tuple[bytes, ...] = ()
 
 
+_OF_CI = (*_DOCKER, b"container", b"image")
 _UNREAD = (*_DOCKER, _RESOURCE, b"containerOptions")
 _TEMPLATE = (*_DOCKER, b"image", b"container")
 _RUNS_CONTAINER = rb"\b(?:%s)\b[^\n]*\brun\b" % "|".join(ENGINES).encode()
@@ -201,11 +218,11 @@ _KINDS = (
             r"\.?(?:appveyor|buildspec|codefresh)\.ya?ml",
         ),
         within=_path(
-            r"\.github/workflows/[^/]*\.ya?ml",
-            r"(?:\.(?:github/workflows|github/actions|gitlab|circleci|buildkite|woodpecker|semaphore)|\.?azure-pipelines)/(?:[^/]*/)*"
-            r"(?!(?:docker-)?compose\.)[^/]*\.ya?ml",
+            r"\.(?:github|gitea|forgejo)/workflows/[^/]*\.ya?ml",
+            r"(?:\.(?:(?:github|gitea|forgejo)/workflows|github/actions|gitlab|circleci|buildkite|woodpecker|semaphore"
+            r"|azuredevops)|\.?azure-pipelines)/(?:[^/]*/)*(?!(?:docker-)?compose\.)[^/]*\.ya?ml",
         ),
-        words=(*_DOCKER, b"container", b"image"),
+        words=_OF_CI,
     ),
     _Kind(
         "taskfile", named=_path(r"(?:[^/]*[._-])?taskfile(?:[._-][^/]*)?\.ya?ml"), words=_DOCKER
@@ -224,6 +241,7 @@ _KINDS = (
         tells=lambda content: re.search(rb'"services"\s*+:\s*+\{', content) is not None,
     ),
     _Kind("taskfile", maybe=_path(r"[^/]*\.ya?ml"), tells=_is_taskfile, words=_DOCKER),
+    _Kind("ci", maybe=_path(r"[^/]*\.ya?ml"), tells=_is_azure, words=_OF_CI),
     _Kind(
         "kubernetes",
         named=_path(r"kustomization\.ya?ml", "kustomization"),

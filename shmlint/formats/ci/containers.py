@@ -30,7 +30,7 @@ def containers(body: MappingNode, job: str | None, source: Source) -> Iterator[L
             yield from _container(key, value, source, job)
         elif key.value == "container" and isinstance(node, Scalar) and node.value:
             if job is not None:  # GitHub: the image alone
-                yield from _container(key, None, source, job, node)
+                yield from _container(key, None, source, job, node, chosen=_has_more(node.value, body))
             elif body.get("image") is not None and body.get("options") is not None:
                 yield from _container(key, body, source, node.value)
         elif key.value == "services" and value is not None:
@@ -49,9 +49,13 @@ def job_names(root: Node) -> dict[int, str]:
 
 
 def _container(
-    key: Scalar, body: MappingNode | None, source: Source, name: str | None, image: Node | None = None
-) -> Iterator[Launch]:
-    """A job container or service: its options are those of ``docker create``."""
+    key: Scalar, body: MappingNode | None, source: Source, name: str | None, image: Node | None = None,
+    *, chosen: bool = False,
+) -> Iterator[Launch]:  # fmt: skip
+    """A job container or service: its options are those of ``docker create``.
+
+    ``chosen``: an expression gives the image, and may give the options.
+    """
     image = image if image is not None else body.get("image") if body is not None else None
     options = body.get("options") if body is not None else None
     image_node = image.resolved if image is not None else None
@@ -66,10 +70,28 @@ def _container(
     if body is not None:
         words += _given(body, source)
     image_span = Span(source, image_node.start, image_node.end)
+    if chosen:
+        words.append(Word("$OPTIONS", image_span, why_unknown(image_node.value), maybe_many=True))
     words.append(Word(image_node.value, image_span, why_unknown(image_node.value)))
     label = f"container of job `{name}`" if name else "job container"
     launch = created(words, home, Span(source, key.start, key.end), label)
     yield never_written_with("'", named(launch, name))
+
+
+def _has_more(text: str, job: MappingNode) -> bool:
+    """Whether the expression for a job's container may give its options, too: a mapping of the matrix, or JSON."""
+    strategy = job.get("strategy")
+    matrix = strategy.get("matrix") if isinstance(strategy, MappingNode) else None
+    named = re.fullmatch(r"\$\{\{\s*matrix\.([\w-]+)\s*\}\}", text.strip())
+    if named is None:
+        return "${{" in text and "fromJSON" in text
+    if not isinstance(matrix, MappingNode):
+        return matrix is not None  # an expression gives it
+    more = matrix.get("include")
+    rows = [row for row in more.items if isinstance(row, MappingNode)] if isinstance(more, SequenceNode) else []
+    values = [matrix.get(named[1]), *(row.get(named[1]) for row in rows)]
+    items = [item for value in values for item in (value.items if isinstance(value, SequenceNode) else [value])]
+    return any(isinstance(item, MappingNode) for item in items)
 
 
 def _option(word: Word) -> Word:

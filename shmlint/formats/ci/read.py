@@ -113,7 +113,9 @@ class _Place(NamedTuple):
         return self._replace(environment=within(self.environment, node, unsure), directory=directory, runner=runner)
 
 
-_TOP = re.compile(r"(?:^|(?<=/))\.?(?:github|gitlab|circleci|buildkite|woodpecker|semaphore|azure-pipelines)/")
+_TOP = re.compile(
+    r"(?:^|(?<=/))\.?(?:github|gitea|forgejo|gitlab|circleci|buildkite|woodpecker|semaphore|azure-pipelines|azuredevops)/"
+)
 
 
 def _top(path: str) -> str:

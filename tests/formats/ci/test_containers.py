@@ -121,6 +121,25 @@ def test_a_container_without_options(tmp_path: Path, container: str, image: str)
     assert launch.gpu.requested is False
 
 
+@table(
+    "container, matrix, requested",
+    [
+        ("matrix.box", f"{{box: [{{image: {IMAGE}, options: --gpus all}}]}}", None),
+        ("matrix.box", f"{{box: [{IMAGE}], include: [{{box: {{image: {IMAGE}}}}}]}}", None),
+        ("matrix.box", f"{{box: [{IMAGE}]}}", False),
+        ("matrix.box", "${{ fromJSON(inputs.matrix) }}", None),
+        ("fromJSON(inputs.box)", "{a: [1]}", None),
+        ("inputs.image", "{a: [1]}", False),
+    ],
+)
+def test_an_expression_may_give_a_container_its_options(
+    tmp_path: Path, container: str, matrix: str, requested: bool | None
+) -> None:
+    text = f"{JOB}    strategy:\n      matrix: {matrix}\n    container: ${{{{ {container} }}}}\n    steps: []\n"
+    (launch,) = launches(tmp_path, text)
+    assert launch.gpu.requested is requested
+
+
 @pytest.mark.parametrize(
     "options", ["--gpus all ${{ inputs.more }}", "${{ matrix.container }}", "${{ matrix.image }} --rm"]
 )
