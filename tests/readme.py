@@ -35,7 +35,7 @@ READS = {
     "taskfile": "the same in Taskfiles of go-task, whatever an included one is called",
     "jenkinsfile": "the same in Jenkinsfiles, and the containers of their stages",
     "markdown": "the same in the code blocks of Markdown and reStructuredText, compose files too",
-    "ci": "the same in CI workflows, and the containers of their jobs",
+    "ci": "the same in CI workflows, and the containers of their jobs; those of Azure whatever they are called",
     "devcontainer": "`devcontainer.json`",
     "kubernetes": "Kubernetes manifests: YAML files with `apiVersion` and `kind`, and kustomizations",
     "inspect": "the output of `docker inspect` and `podman inspect`, if it is named or piped in",
