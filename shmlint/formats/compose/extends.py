@@ -86,10 +86,7 @@ class Local:
         return service
 
     def _extended(self, service: Service, extends: Tree, trail: tuple[tuple[str, str], ...]) -> Service:
-        if isinstance(extends, Branch):
-            named, file = extends.leaf("service"), extends.leaf("file")
-        else:
-            named, file = extends if isinstance(extends, Leaf) else None, None
+        named, file = self._names(service, extends)
         if named is None:
             return service
         where: Local = self
@@ -129,6 +126,15 @@ class Local:
             [*service.bodies, *(b._replace(own=False) if b.own else b for b in base.bodies)],
             base.unknown,
         )
+
+    def _names(self, service: Service, extends: Tree) -> tuple[Leaf | None, Leaf | None]:
+        """The service that one extends, and its file where that is another."""
+        if not isinstance(extends, Branch):
+            return (extends if isinstance(extends, Leaf) else None), None
+        if "service" not in extends.entries:
+            message = "`extends` needs `service`; Compose refuses the file"
+            self.project.problems.append(Problem(extends.span, message, facts=("extends", service.name)))
+        return extends.leaf("service"), extends.leaf("file")
 
     def _other(self, file: Leaf) -> Local | str:
         """The file that ``extends`` names, or why it cannot be read."""

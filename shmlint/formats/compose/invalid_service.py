@@ -83,6 +83,8 @@ def service_faults(
             continue  # Compose goes no further
         if known and "profiles" not in tree.entries and _has_no_image(service) and not is_given_beside(name):
             yield _without_image(service)
+        yield from _without_source(name, tree)
+        yield from _built_twice(name, tree)
         yield from _mounted_twice(name, tree)
         yield from _sizes(name, tree)
         yield from _distinct(name, tree)
@@ -110,6 +112,23 @@ def _without_image(service: Service) -> Problem:
     key = service.bodies[0]
     message = f"service `{service.name}` has neither an image nor a build context; Compose refuses the file"
     return Problem(key.layer.span(key.key), message, facts=(service.name, "image"))
+
+
+def _without_source(name: str, tree: Branch) -> Iterator[Problem]:
+    """Bind mounts in the long form that name nothing of the host."""
+    for at, item in enumerate(items_of(tree.get("volumes"))):
+        kind = item.leaf("type") if isinstance(item, Branch) else None
+        if isinstance(item, Branch) and kind is not None and kind.text == "bind" and "source" not in item.entries:
+            message = f"service `{name}`: `volumes[{at}]` is a bind mount without `source`; Compose refuses the file"
+            yield Problem(kind.span, message, facts=(name, "source", str(at)))
+
+
+def _built_twice(name: str, tree: Branch) -> Iterator[Problem]:
+    """A build with a Dockerfile of its own and one in the file."""
+    inline = tree.leaf("build", "dockerfile_inline")
+    if inline is not None and tree.leaf("build", "dockerfile") is not None:
+        reason = "declares mutually exclusive `dockerfile` and `dockerfile_inline`"
+        yield Problem(inline.span, f"service `{name}` {reason}; Compose refuses the file", facts=(name, "inline"))
 
 
 def _mounted_twice(name: str, tree: Branch) -> Iterator[Problem]:
