@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import TypeVar
 
 from shmlint.formats.shell.run import with_texts
-from shmlint.model.launch import Launch
+from shmlint.model.launch import Launch, Unknown, Value
 from shmlint.model.source import Source
 from shmlint.syntax.shell_text import CLOSE_BRACE, OPEN_BRACE, ShellText, not_set, restore
 from shmlint.syntax.template import EXPRESSION
 from shmlint.syntax.word import Cause
 from shmlint.syntax.yaml import Scalar
 from shmlint.syntax.yaml_text import scalar_text
+
+T = TypeVar("T")
 
 _EXPRESSION = re.compile(EXPRESSION)
 OF_CI = re.compile(r"\$\{\{[^\n]*?\}\}")
@@ -84,19 +87,29 @@ def unset(name: str) -> Cause:
 
 
 def written_in(source: Source) -> Callable[[str], str]:
-    """Puts the expressions of a file in the place of the variables that they were read as."""
+    """Puts the expressions of a file in the place of the variables that they were read as, and of their names."""
     found = _EXPRESSION.finditer(source.text, 0, _closed(source.text))
-    names = {restore(as_variable(match)): match[0] for match in found}
+    names = {restore(as_variable(match)).strip("${}"): match[0] for match in found}
 
     def written(text: str) -> str:
-        return re.sub(r"\$\{_\w*_\}", lambda found: names.get(found[0], found[0]), text) if "${_" in text else text
+        return re.sub(_NAME, lambda found: names.get(found[1], found[0]), text) if names and "_" in text else text
 
     return written
+
+
+_NAME = re.compile(r"(?<!\w)(?:\$\{)?(_\w*_)(?!\w)\}?")
+"""The variable that stands for an expression, or only its name."""
 
 
 def with_expressions(launch: Launch, written: Callable[[str], str]) -> Launch:
     """A launch with the expressions that are there, not with the variables they were read as."""
     launch, image = with_texts(launch, written), launch.image
+    shm, ipc, undecided = launch.shm, launch.ipc, launch.undecided
+    launch = launch._replace(
+        shm=_with_reason(shm, written) if shm is not None else None,
+        ipc=_with_reason(ipc, written) if ipc is not None else None,
+        undecided=undecided and undecided._replace(because=written(undecided.because)),
+    )
     if image is None or not image.because or not _EXPRESSION.search(image.span.text) or launch.image is None:
         return launch
     text = launch.image.text if _EXPRESSION.search(launch.image.text) else image.span.text
@@ -104,3 +117,11 @@ def with_expressions(launch: Launch, written: Callable[[str], str]) -> Launch:
         image=launch.image._replace(value=text, text=text, because=UNKNOWN.sentence),
         words=launch.words._replace(image=text),
     )
+
+
+def _with_reason(value: Value[T], written: Callable[[str], str]) -> Value[T]:
+    """A value that says why it is not known as the file has it."""
+    because = value._replace(because=written(value.because))
+    if isinstance(value.value, Unknown):
+        return because._replace(value=value.value._replace(because=written(value.value.because)))
+    return because

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from shmlint.model.number import whole_number
 from shmlint.model.source import BOM, Source, Span
-from shmlint.syntax.shell_text import Builder, ShellText
+from shmlint.syntax.shell_text import Builder, Places, ShellText
 
 _BLOCKS = {"if": "fi", "for": "done", "while": "done", "function": "}", "begin": "}", "switch": "esac"}
 """What ends a block that begins so."""
@@ -60,19 +60,20 @@ def _arguments(index: str) -> str:
     return f"${{@:{first}{'' if last < 0 else f':{max(last - first + 1, 0)}'}}}"
 
 
-def translated(source: Source) -> ShellText:
-    """A script of fish as a script of another shell."""
+def translated(source: Source, places: Places) -> ShellText:
+    """A script of fish as a script of another shell; ``places`` gets what that has no words for."""
     start = len(BOM) if source.text.startswith(BOM) else 0
-    translator = _Translator(source, start)
+    translator = _Translator(source, start, places)
     translator.statements("", 0)
-    return translator.builder.build(Span(source, start, len(source.text)))
+    return translator.builder.build(Span(source, start, len(source.text)))._replace(unset=places.because)
 
 
 class _Translator:
     """Goes through a script once; ``at`` is the next character."""
 
-    def __init__(self, source: Source, at: int) -> None:
+    def __init__(self, source: Source, at: int, places: Places) -> None:
         self.source = source
+        self.places = places
         self.text = source.text
         self.at = at
         self.builder = Builder(source)
@@ -330,7 +331,7 @@ class _Translator:
             mark = "" if whole else mark  # one that is not given is no word
             self.builder.put(f"{mark}${{{number}}}{mark}")
         elif index or found[0].startswith("$$"):
-            self.builder.put(f"{mark}${{_{name}_of}}{mark}")
+            self.builder.put(f"{mark}${{{self.places.name(found[0], 'an item of a list')}}}{mark}")
         elif name not in self.lists:
             self.builder.put(f"${{{name}}}")
         elif self.lists[name]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from shmlint.formats.expressions import shell_text, why_unknown
 from shmlint.formats.shell.create import created, option_words
 from shmlint.formats.shell.gpus import never_written_with
-from shmlint.formats.shell.run import named
+from shmlint.formats.shell.run import named, with_texts
 from shmlint.model.launch import Launch
 from shmlint.model.source import Source, Span
 from shmlint.syntax.word import Word
@@ -71,11 +72,20 @@ def _container(
         words += _given(body, source)
     image_span = Span(source, image_node.start, image_node.end)
     if chosen:
-        words.append(Word("$OPTIONS", image_span, why_unknown(image_node.value), maybe_many=True))
+        words.append(Word(_OPTIONS, image_span, why_unknown(image_node.value), maybe_many=True))
     words.append(Word(image_node.value, image_span, why_unknown(image_node.value)))
     label = f"container of job `{name}`" if name else "job container"
     launch = created(words, home, Span(source, key.start, key.end), label)
-    yield never_written_with("'", named(launch, name))
+    yield with_texts(never_written_with("'", named(launch, name)), partial(_as_written, words))
+
+
+def _as_written(words: Sequence[Word], text: str) -> str:
+    """A text with the expression that gives options in the place of the variable that it was read as."""
+    given = next((word.span.text for word in words if word.text == _OPTIONS and word.span is not None), _OPTIONS)
+    return text.replace(_OPTIONS, given)
+
+
+_OPTIONS = "$OPTIONS"
 
 
 def _has_more(text: str, job: MappingNode) -> bool:
@@ -98,7 +108,7 @@ def _option(word: Word) -> Word:
     """A word of the options: what an expression gives are more options, never the image."""
     if not word.unknown or not re.fullmatch(r"\$\{\w+\}|\$\w+", word.text):
         return word
-    return Word("$OPTIONS", word.span, word.unknown, maybe_many=True)
+    return Word(_OPTIONS, word.span, word.unknown, maybe_many=True)
 
 
 def _given(body: MappingNode, source: Source) -> Iterator[Word]:

@@ -11,7 +11,7 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.makefile.above import given_above
 from shmlint.formats.makefile.exported import of_make
 from shmlint.formats.makefile.starts import starts_elsewhere
-from shmlint.formats.makefile.written import Expressions, as_variable, closing
+from shmlint.formats.makefile.written import AUTOMATIC, Expressions, as_variable, closing
 from shmlint.formats.shell.callers import is_read_by_another
 from shmlint.formats.shell.part import Part
 from shmlint.model.record import NamedTuple
@@ -701,7 +701,7 @@ def _expand_make(
             builder.used(since, dollar, dollar + 2)
             at = dollar + 2
         else:  # $1; $@ $< $^ …: make's own
-            name = following if following.isdigit() else "_target"
+            name = following if following.isdigit() else AUTOMATIC.get(following, "_target")
             if not _put_argument(builder, source, name, variables, depth):
                 put_unknown(builder, name, options=name in variables.for_options)
             at = dollar + 2

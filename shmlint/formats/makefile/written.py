@@ -49,6 +49,10 @@ def closing(text: str, opening: int, end: int) -> int:
     return end
 
 
+AUTOMATIC = {"@": "_target", "<": "_first", "^": "_needs", "+": "_each", "?": "_newer", "*": "_stem", "|": "_order"}
+"""The shell variables that stand for the variables of one sign that make itself sets for each rule."""
+
+
 class Expressions(Places):
     """The expressions of a file, found when the first of them is asked for."""
 
@@ -73,6 +77,8 @@ class Expressions(Places):
             return
         self._found = True
         several: set[str] = set()
+        for sign, name in AUTOMATIC.items() if not self._just else ():
+            self.written[name], self.what[name] = f"${sign}", "a variable that make sets for the rule"
         for name, text in self._of_just() if self._just else self._of_make():
             plain = as_variable(name)
             shown = " ".join(text.replace("\\\n", " ").split())

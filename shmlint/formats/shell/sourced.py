@@ -18,7 +18,7 @@ from shmlint.model.source import Source
 from shmlint.syntax.fish import translated
 from shmlint.syntax.shell_calls import sourced
 from shmlint.syntax.shell_sharing import sharing
-from shmlint.syntax.shell_text import ShellText, whole
+from shmlint.syntax.shell_text import Places, ShellText, whole
 
 _NAMED = "|".join(ENGINES)
 _MAY_DEFINE = re.compile(rf"\b(?:{_NAMED})\s*\(|\bfunction\s+(?:{_NAMED})\b")
@@ -56,7 +56,7 @@ def _functions(path: str, workspace: Workspace) -> AbstractSet[str]:
 
 
 def _shell(file: Source) -> ShellText:
-    return translated(file) if file.path.endswith(".fish") else whole(file, 0, len(file.text))
+    return translated(file, Places()) if file.path.endswith(".fish") else whole(file, 0, len(file.text))
 
 
 def _files(names: Iterable[str], source: Source, workspace: Workspace) -> Iterator[Source]:
