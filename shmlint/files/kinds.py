@@ -297,7 +297,7 @@ _KINDS = (
     _Kind(
         "jenkinsfile",
         named=_path(r"(?:[^/]*[._-])?jenkinsfile(?:[._-][^/]*)?", r"[^/]*\.(?:groovy|jenkins)"),
-        words=(*_DOCKER, b"withDockerContainer"),
+        words=(*_DOCKER, b"withDockerContainer", b".com/gpu"),
     ),
     _Kind("fish", named=_path(r"[^/]*\.fish"), words=_DOCKER),
     _Kind(

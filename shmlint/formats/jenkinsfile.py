@@ -96,16 +96,27 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
 
 def _read(source: Source, workspace: Workspace) -> Reading:
+    pods = tuple(_pods(source))
     if not mentions_engine(source.text):
-        return Reading()
+        return Reading(not_read=pods)
     pipeline = _pipeline(source, Places())
     reading = read_source(source, _parts(pipeline), workspace)
     launches = sorted((*reading.launches, *_containers(pipeline)), key=lambda launch: launch.span.start)
     return reading._replace(
         launches=tuple(with_texts(launch, pipeline.places.as_written) for launch in launches),
         builds=(*reading.builds, *_builds(pipeline)),
-        not_read=(*with_reasons(reading.not_read, pipeline.places.as_written), *_windows(pipeline)),
+        not_read=(*with_reasons(reading.not_read, pipeline.places.as_written), *_windows(pipeline), *pods),
     )
+
+
+def _pods(source: Source) -> Iterator[NotRead]:
+    """The requests for GPUs in manifests of pods that Jenkins starts for a stage."""
+    for found in _OF_POD.finditer(source.text):
+        span = Span(source, *found.span(1))
+        yield NotRead(span, "manifests of pods that Jenkins starts are not read", "unsupported")
+
+
+_OF_POD = re.compile(r"(?m)^[^/\n#]{0,200}?\b((?:nvidia|amd)\.com/gpu)\b[\"']?\s{0,9}:")
 
 
 def scripts(source: Source, workspace: Workspace, word: str) -> Iterator[Part]:

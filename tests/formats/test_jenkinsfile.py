@@ -185,3 +185,12 @@ def test_options_of_which_a_part_is_not_known(tmp_path: Path) -> None:
     for arguments in ("options", '"--gpus all ${options}"'):
         (launch,) = launches(tmp_path, f"docker.image('{NGC}').inside({arguments}) {{ sh 'x' }}\n", NAME)
         assert launch.undecided is not None
+
+
+def test_pods_that_jenkins_starts_are_told(tmp_path: Path) -> None:
+    manifest = "spec:\n  containers:\n  - image: IMG\n    resources:\n      limits:\n        nvidia.com/gpu: 8\n"
+    text = f"pipeline {{\n  agent {{ kubernetes {{ yaml '''\n{manifest}''' }} }}\n  // nvidia.com/gpu: 1\n}}\n"
+    done = run(tmp_path, {"Jenkinsfile": text})
+    assert [(place.span.line, place.because) for place in done.not_read] == [
+        (8, "manifests of pods that Jenkins starts are not read")
+    ]
