@@ -216,7 +216,7 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
         return 1, False  # its processes run on CPUs: NCCL connects none of them
     total: int | None = None
     unknown = False
-    counting = _last_values(options(words, _counting(words, programs, launcher)))
+    counting = _last_values(options(_counted(words, programs, launcher), _counting(words, programs, launcher)))
     for value in (*counting, *_of_keys(words), *_included(words), *_on_devices(words)):
         number = whole_number(value)
         if number is None:
@@ -289,6 +289,20 @@ def _counting(words: Sequence[str], programs: set[str], launcher: bool) -> froze
     if "litgpt" in programs or any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS)):
         names |= {"--devices", "--trainer.devices"}
     return names
+
+
+def _counted(words: tuple[str, ...], programs: set[str], launcher: bool) -> tuple[str, ...]:
+    """The words whose options count ranks: those of a launcher, and not of its program, where the launcher has some.
+
+    ``torchrun --nproc_per_node=6 train.py --num_gpus 6`` starts 6.
+    """
+    start = next((at for at, word in enumerate(words) if word.rpartition("/")[2] in _LAUNCH_PYTHON), len(words))
+    behind = enumerate(words[start:], start)
+    front = words[: next((at for at, word in behind if word.endswith(".py") or word == "-m"), len(words))]
+    return front if any(options(front, _counting(words, programs, launcher))) else words
+
+
+_LAUNCH_PYTHON = MPI_LAUNCHERS | _TORCHRUN | _ACCELERATE | {"deepspeed", "composer"}
 
 
 def starts_ranks(words: Sequence[str]) -> bool:

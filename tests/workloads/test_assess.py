@@ -283,6 +283,12 @@ def test_commands(command: str, workload: str | None) -> None:
         ("horovodrun -np 8 python train.py", 8, False),
         ("yolo detect train data=a.yaml device=0,1,2,3 workers=0", 4, False),
         ("yolo mode=train device=[0,1]", 2, False),
+        # The program is told what its launcher was.
+        ("torchrun --nproc_per_node=6 train.py --num-gpus 6", 6, False),
+        ("accelerate launch --num_processes 4 train.py --num_gpus 4 --world_size 4", 4, False),
+        ("mpirun -np 4 python train.py --tensor_parallel_size 2", 4, False),
+        ("python -m torch.distributed.launch --nproc_per_node=2 train.py --num_gpus 2", 2, False),
+        ("torchrun train.py --num_gpus 2", 2, False),
         # No host has so many.
         ("torchrun --nproc_per_node=1800 train.py", None, True),
         ("vllm serve x -tp 1800", None, True),
