@@ -54,7 +54,7 @@ from shmlint.workloads.python.values import (
     text_of,
     written,
 )
-from shmlint.workloads.python.with_arguments import UNKNOWN_NAME, with_arguments
+from shmlint.workloads.python.with_arguments import UNKNOWN_NAME, passed_by, with_arguments
 
 _DEPTH = 25
 _MOST_HANDED = 3
@@ -1271,23 +1271,13 @@ class Evaluator:
         """A function with what a call passes, and the values of that: what other calls pass is nothing to this one."""
         if scope.owner is None and function not in scope.module.definitions.values():
             return function, scope, []  # it may use names of the function around it
-        passed: list[Found] = []
-
-        def worked_out(argument: ast.expr) -> ast.expr | None:
-            found = value(argument)
-            if found.value is UNKNOWN or found.value is POSITIVE:
-                return UNKNOWN_NAME if isinstance(argument, ast.Call) else None
-            if not isinstance(found.value, str | int | float | None):
-                return None
-            passed.append(found)
-            return ast.Constant(found.value)
-
-        made = with_arguments(function, node, worked_out)
-        key = id(node), id(function), tuple(found.value for found in passed)
+        found = {name: _constant_for(part, value) for name, part in passed_by(function, node).items()}
+        bound = {name: part for name, (part, _) in found.items() if part is not None}
+        key = id(node), id(function), tuple((name, ast.dump(part)) for name, part in bound.items())
         if key not in self._as_called_by and len(self._as_called_by) < _MOST_COPIES:
-            self._as_called_by[key] = node, made
+            self._as_called_by[key] = node, with_arguments(function, bound)
         made = self._as_called_by.get(key, (node, function))[1]
-        return made, scope._replace(function=made), passed
+        return made, scope._replace(function=made), [one for _, one in found.values() if one is not None]
 
     def returned(self, node: ast.Call, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """What the functions of the repository return that a call may be one of, with what this call passes."""
@@ -1324,6 +1314,16 @@ class Evaluator:
         told = (span for argument in passed if argument.value == one.value for span in argument.spans)
         one = one._replace(spans=(*one.spans, *told))
         return one if len(known) == len(found) and all(argument.certain for argument in passed) else changed(one)
+
+
+def _constant_for(part: ast.expr, value: Callable[[ast.expr], Found]) -> tuple[ast.expr | None, Found | None]:
+    """A constant for what a call passes, and its value where that was worked out; None for what stays as it is."""
+    if isinstance(part, ast.Constant):
+        return part, None
+    found = value(part)
+    if found.value is UNKNOWN or found.value is POSITIVE:
+        return (UNKNOWN_NAME if isinstance(part, ast.Call) else None), None
+    return (ast.Constant(found.value), found) if isinstance(found.value, str | int | float | None) else (None, None)
 
 
 _SETTLED = {"platform.system": "Linux", "torch.cuda.is_available": True}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
 
 from shmlint.syntax.python import walk
 from shmlint.workloads.python.assignments import parameters_of
@@ -17,17 +17,12 @@ UNKNOWN_NAME = ast.Name("", ast.Load())
 """An expression of which nothing is known: no name is empty."""
 
 
-def with_arguments(
-    function: ast.FunctionDef, call: ast.Call, worked_out: Callable[[ast.expr], ast.expr | None]
-) -> ast.FunctionDef:
-    """The function with constants for its parameters; itself where the call passes none that it uses as they are.
-
-    ``worked_out`` gives a constant, or ``UNKNOWN_NAME``, for what the call passes; None for what stays a parameter.
-    """
-    if len(walk(function)) > _LARGEST:
+def with_arguments(function: ast.FunctionDef, passed: Mapping[str, ast.expr]) -> ast.FunctionDef:
+    """The function with what is passed for its parameters; itself where it uses none of these as they are."""
+    if not passed or len(walk(function)) > _LARGEST:
         return function
     given = _given_names(function)
-    bound = {name: value for name, value in _bound(function, call, worked_out) if name not in given}
+    bound = {name: value for name, value in passed.items() if name not in given}
     body = [_replaced(statement, bound) for statement in function.body] if bound else function.body
     if all(new is old for new, old in zip(body, function.body, strict=True)):
         return function
@@ -36,23 +31,17 @@ def with_arguments(
     return made
 
 
-def _bound(
-    function: ast.FunctionDef, call: ast.Call, worked_out: Callable[[ast.expr], ast.expr | None]
-) -> Iterator[tuple[str, ast.expr]]:
-    """The parameters with what a call passes for them, or with the constant that is their default."""
+def passed_by(function: ast.FunctionDef, call: ast.Call) -> dict[str, ast.expr]:
+    """What a call passes for the parameters of a function, and the constants that are the defaults of others."""
     if any(isinstance(argument, ast.Starred) for argument in call.args) or any(k.arg is None for k in call.keywords):
-        return
+        return {}
     parameters = parameters_of(function)
     names = list(parameters)
     names = names[1:] if names[:1] in (["self"], ["cls"]) else names
     passed = dict(zip(names, call.args, strict=False))
-    passed.update((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg is not None)
-    for name in names:
-        value = passed.get(name, parameters[name])
-        if not isinstance(value, ast.Constant):
-            value = worked_out(passed[name]) if name in passed else None
-        if value is not None:
-            yield name, value
+    passed.update((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg in names)
+    defaults = ((name, parameters[name]) for name in names if name not in passed)
+    return passed | {name: default for name, default in defaults if isinstance(default, ast.Constant)}
 
 
 def _given_names(function: ast.FunctionDef) -> set[str]:
