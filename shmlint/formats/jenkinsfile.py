@@ -111,11 +111,12 @@ def _read(source: Source, workspace: Workspace) -> Reading:
 
 def _pods(source: Source) -> Iterator[NotRead]:
     """The requests for GPUs in manifests of pods that Jenkins starts for a stage."""
-    for found in _OF_POD.finditer(source.text):
+    for found in _OF_POD.finditer(source.text) if _STARTS_PODS.search(source.text) is not None else ():
         span = Span(source, *found.span(1))
         yield NotRead(span, "manifests of pods that Jenkins starts are not read", "unsupported")
 
 
+_STARTS_PODS = re.compile(r"\b(?:kubernetes|podTemplate)\s{0,9}[({]")
 _OF_POD = re.compile(r"(?m)^[^/\n#]{0,200}?\b((?:nvidia|amd)\.com/gpu)\b[\"']?\s{0,9}:")
 
 
