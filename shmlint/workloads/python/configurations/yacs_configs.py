@@ -19,6 +19,7 @@ from shmlint.workloads.python.configurations.settings_files import OPEN
 from shmlint.workloads.python.configurations.yacs_run import Run
 from shmlint.workloads.python.configurations.yacs_tree import BASES, Tree, doubted, either, of_part, over, unknown
 from shmlint.workloads.python.evaluator import Evaluator
+from shmlint.workloads.python.module_paths import ModulePaths
 from shmlint.workloads.python.modules import Modules
 from shmlint.workloads.python.values import NOTHING, UNKNOWN, DictValue, Found, Scope, changed, text_of
 
@@ -33,6 +34,7 @@ _FEW_CALLS = 20
 _MOST_CALLERS = 8
 _MOST_CHANGES = 2_000
 """Statements and calls of a program of which it is asked whether they change a configuration."""
+_FILES = (".yaml", ".yml", ".json")
 _MERGES = ("merge_from_file", "merge_from_list", "merge_from_other_cfg", "merge_with", "load_from_base")
 _OWN_WAYS = frozenset(
     {"merge_from_file", "merge_from_list", "merge_from_other_cfg", "load_yaml_with_base", "load_cfg", "clone",
@@ -343,10 +345,24 @@ class YacsConfigs:
         word = found.value if found.certain else None
         if not isinstance(word, str) and isinstance(node, ast.Attribute):
             word = self._evaluator.options.positional(node.attr)
-        if not isinstance(word, str) or "$" in word or not word.endswith((".yaml", ".yml", ".json")):
+        if isinstance(word, str) and ("$" in word or not word.endswith(_FILES)):
             return None
-        path = self._evaluator.options.file(word)
+        path = self._evaluator.options.file(word) if isinstance(word, str) else self._beside(node, scope)
         return self._read(path, 0) if path is not None else None
+
+    def _beside(self, node: ast.expr, scope: Scope) -> str | None:
+        """The file that an expression, or the default of an option, names from the directory of its module."""
+        options = self._evaluator.options
+        paths = ModulePaths(self._evaluator, options.files.repository.root)
+
+        def named(part: ast.expr, where: Scope, _: int = 0) -> Found:
+            found = paths.files(part, where)
+            return Found(found[0], True, ()) if len(found) == 1 else NOTHING
+
+        found = named(node, scope)
+        if found is NOTHING and isinstance(node, ast.Attribute) and not self._is_set(node.attr):
+            found = options.get(node.attr, named, 0) if not options.is_given(node.attr) else NOTHING
+        return found.value if isinstance(found.value, str) and found.value.endswith(_FILES) else None
 
     def _of_zoo(self, node: ast.Call, scope: Scope) -> Tree | None:
         name = self._evaluator.value(node.args[0], scope).value if node.args else None

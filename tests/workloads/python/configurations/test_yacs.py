@@ -111,6 +111,27 @@ def test_loaders_have_the_workers_of_the_configuration(tmp_path: Path, words: st
     assert verdict_of(tmp_path, f"python learn.py {words}", {"learn.py": learn}) == verdict
 
 
+BESIDE = 'osp.join(osp.dirname(osp.abspath(__file__)), "two.yaml")'
+AT_HOME = LEARN.replace("import argparse", "import argparse\nimport os.path as osp").replace('"fields.yaml"', BESIDE)
+AT_ONCE = AT_HOME.replace("merge_from_file(args.cfg)", f"merge_from_file({BESIDE})")
+
+
+@table(
+    "words, learn, verdict",
+    [
+        ("", AT_HOME, "likely"),
+        ("--cfg none.yaml", AT_HOME, "not-needed"),
+        ("", AT_HOME.replace("two.yaml", "none.yaml"), "not-needed"),
+        ("", AT_HOME.replace("two.yaml", "missing.yaml"), "unknown"),
+        ("", AT_HOME.replace('"two.yaml"', "name()"), "unknown"),
+        ("", AT_ONCE, "likely"),
+        ("--cfg none.yaml", AT_ONCE, "likely"),
+    ],
+)
+def test_a_configuration_lies_beside_the_program(tmp_path: Path, words: str, learn: str, verdict: str) -> None:
+    assert verdict_of(tmp_path, f"python learn.py {words}", {"learn.py": learn}) == verdict
+
+
 @table(
     "loading, words, verdict",
     [
