@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 _MOST_LOOKED_AT = 60
 """Files near a launch in which a build of its image is looked for."""
-_FOLDERS = ("docker", "scripts", ".devcontainer", "docs", "tools", "build", "dockerfiles")
+_FOLDERS = (
+    "docker", "scripts", ".devcontainer", "docs", "tools", "build", "dockerfiles", "scripts/docker", "docker/scripts",
+)  # fmt: skip
 
 
 WORKFLOWS = ".github/workflows"

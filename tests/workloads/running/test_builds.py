@@ -598,3 +598,12 @@ def test_a_build_in_a_directory_that_something_around_names(
         "other/Dockerfile": "FROM alpine\nCMD ls\n", "Dockerfile": "FROM alpine\nCMD ls\n",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+@pytest.mark.parametrize("folder", ["docker", "scripts", "scripts/docker", "docker/scripts"])
+def test_a_page_that_is_read_alone_has_the_builds_of_its_repository(tmp_path: Path, folder: str) -> None:
+    files = {
+        "README.md": "```bash\ndocker run --gpus all mine\n```\n", "train.py": LOADER,
+        f"{folder}/build.sh": "docker build -t mine .\n", "Dockerfile": DOCKERFILE + 'CMD ["python", "train.py"]\n',
+    }  # fmt: skip
+    assert need(tmp_path, files, ("README.md",)).verdict == "needed"
