@@ -538,7 +538,8 @@ _BUILDERS = frozenset(
     {"cmake", "ninja", "gcc", "g++", "clang", "nvcc", "hipcc", "meson", "bazel", "cargo", "go", "sphinx-build",
      "alembic", "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "conda-lock", "tar", "unzip",
      "gunzip", "zip", "dpkg", "yum", "dnf", "apk", "pacman", "add-apt-repository", "update-alternatives", "locale-gen",
-     "ssh-keygen", "useradd", "groupadd", "chsh", "gdown", "gcloud", "gsutil", "aws", "rsync", "scp", "patch",
+     "ssh-keygen", "useradd", "groupadd", "chsh", "gdown", "jupyter", "kaggle", "gcloud", "gsutil", "aws", "rsync",
+     "scp", "patch",
      "docker", "cython", "poetry", "pre-commit", "twine", "pdm", "ruff", "black", "isort", "mypy", "flake8", "pylint",
      "7z", "7za", "aclocal", "ar", "auditwheel", "autoconf", "automake", "autoreconf", "bandit", "bazelisk", "boa",
      "bzip2", "cibuildwheel", "clang-format", "clang-tidy", "codespell", "conan", "conda-build", "conda-pack",
@@ -619,7 +620,7 @@ def kind_of(words: Sequence[str]) -> Kind:
         return _kind_of_ranks(inner)
     if _tells(words) or any(word in _PROBES.get(program, ()) for word in rest[:1]):
         return "probe"
-    if program in _INTERACTIVE or _waits(program, rest):
+    if (program in _INTERACTIVE and not _converts(rest)) or _waits(program, rest):
         return "interactive"
     if program in _SILENT and not (program in ("uv", "conda", "mamba", "micromamba") and "run" in rest):
         return "silent"
@@ -630,6 +631,11 @@ def kind_of(words: Sequence[str]) -> Kind:
     if program in _BUILDERS and _STARTERS.get(program, frozenset()).isdisjoint(rest):
         return "build"
     return "program"
+
+
+def _converts(rest: Sequence[str]) -> bool:
+    """Whether ``jupyter nbconvert`` only writes a notebook in another form."""
+    return "nbconvert" in rest[:1] and "--execute" not in rest
 
 
 def _kind_of_each(rest: Sequence[str]) -> Kind:

@@ -37,6 +37,8 @@ from tests.table import table
         ("pytest --collect-only -q", "probe"), ("python -m pytest --co", "probe"), ("pytest -q", "program"),
         ("coverage report", "probe"), ("coverage run a.py", "program"), ("ffmpeg -version", "probe"),
         ("ffmpeg -i a.mp4 b.mp4", "program"), ("tool version", "probe"), ("tool version serve", "program"),
+        ("jupyter nbconvert --to html a.ipynb", "build"), ("jupyter nbconvert --execute a.ipynb", "interactive"),
+        ("kaggle datasets download a/b", "build"),
         ("jupyter kernelspec list", "probe"), ("jupyter lab", "interactive"), ("ros2 pkg list", "probe"),
         ("ros2 launch a b", "program"), ("pip-compile requirements.in", "build"), ("vcs import src", "build"),
         ("rapids-logger 'Check GPU usage'", "silent"), ("nvidia-cuda-mps-control -d", "silent"),
