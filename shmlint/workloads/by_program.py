@@ -162,17 +162,22 @@ def _doubt(call: Call, reading: Reading, entry: Entry, room: int, ranks: int) ->
         return "its loader only has the name of PyTorch's"
     if not call.processes.certain and not _exceeds(call, _items_of(call, reading), room):
         return "something else may set the number"
-    return "" if _surely_exceeds(call, reading, ranks, room) else "its images may be smaller"
+    least = _least(call, reading, ranks)
+    return "" if least is None or least > room else _SMALLER
 
 
-def _surely_exceeds(call: Call, reading: Reading, ranks: int, room: int) -> bool:
-    """Whether the batches of a loader exceed what there is also where its items are the smallest of the program's."""
+_SMALLER = "its images may be smaller"
+
+
+def _least(call: Call, reading: Reading, ranks: int) -> float | None:
+    """The bytes of a loader's batches where its items are the smallest of the program's; None where there is one size.
+    """
     items = _items_of(call, reading)
     if call.row.use != "dataloader" or not items or call.row.least or not call.batch.number:
-        return True  # what it was counted with is all there is
+        return None  # what it was counted with is all there is
     batches = batches_at_once(call.processes.number or 1, call.prefetch.number or 2)
     smallest = min(_product(shape) for shape, _ in items) * _FLOAT * reading.share
-    return ranks * batches * call.batch.number * smallest > room
+    return ranks * batches * call.batch.number * smallest
 
 
 def _order(entry: Entry) -> tuple[bool, bool]:
@@ -195,7 +200,28 @@ def _of_calls(
             mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
             doubt = _doubt(call, reading, entry, _room(launch), ranks)
             mechanisms.append((found._replace(doubt=doubt if found.bytes else ""), not doubt))
-    return mechanisms, small
+    beside = [_iterated_together(entry, reading, group, ranks, launch) for group in reading.together]
+    return [*mechanisms, *filter(None, beside)], small and not any(beside)
+
+
+def _iterated_together(
+    entry: Entry, reading: Reading, group: Sequence[int], ranks: int, launch: Launch
+) -> tuple[Mechanism, bool] | None:
+    """The batches of loaders that are iterated at the same time; None where they fit, or one is not known."""
+    room, calls = _room(launch), [call for call in map(reading.calls.__getitem__, group) if call.processes.number != 0]
+    made = [_dataloader(call, reading, ranks, 0) for call in calls]
+    each = [one for one in made if isinstance(one, Mechanism) and one.bytes]
+    total = sum(one.bytes or 0 for one in each)
+    if not 2 <= len(each) == len(calls) or total <= room:
+        return None
+    doubts = [_doubt(call, reading, entry, room, ranks) for call in calls]
+    doubt = next((one for one in doubts if one and one != _SMALLER), "")
+    least = sum(_least(call, reading, ranks) or one.bytes or 0 for call, one in zip(calls, each, strict=True))
+    doubt = _SMALLER if not doubt and least <= room else doubt
+    basis: Basis = "computed" if all(one.basis == "computed" for one in each) else "estimated"
+    because = ", and beside it ".join(one.because for one in each)
+    evidence = tuple(told for one in each for told in one.evidence)
+    return Mechanism("dataloader", total, basis, because, evidence, DATALOADER_SOURCE, doubt), not doubt
 
 
 def _started(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from shmlint.syntax.python import dotted
 from shmlint.workloads.python.loaded import Loaded
@@ -36,6 +36,23 @@ def without_unused(sites: dict[int, Site], loaded: Collection[Loaded]) -> dict[i
     return {at: site for at, site in sites.items() if at not in unused} if len(unused) < len(loaders) else sites
 
 
+def together(loaders: Mapping[int, Site], loaded: Collection[Loaded]) -> tuple[tuple[int, ...], ...]:
+    """The loaders that are iterated together, so that the batches of all are there at once, by their keys."""
+    if len(loaders) < 2:
+        return ()
+    uses = _Uses(loaded)
+    groups: dict[int, set[int]] = {}
+    for key, site in loaders.items():
+        for place in uses.beside(site.node, site.scope.path):
+            groups.setdefault(place, set()).add(key)
+    return tuple(dict.fromkeys(tuple(sorted(group)) for group in groups.values() if len(group) > 1))
+
+
+_TOGETHER = frozenset({"zip", "zip_longest"})
+_KEEPS = (ast.Assign, ast.Tuple)
+"""What an iterator is in that goes on while others are used."""
+_PASS_ON = frozenset({"cycle", "enumerate", "tqdm", "iter"})
+"""Calls that give out the batches of what they are given."""
 _LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"})
 
 
@@ -46,46 +63,59 @@ class _Uses:
         self._loaded = {one.path: one for one in loaded}
         self._parents: dict[str, dict[int, ast.AST]] = {}
 
-    def may_iterate(self, call: ast.Call, path: str, depth: int = 0) -> bool:
+    def may_iterate(self, call: ast.Call, path: str) -> bool:
         """Whether something may iterate what a call gives; not where it is only counted or never used."""
-        parents = self._parents_in(path)
-        parent = parents.get(id(call))
+        return any(name is None or self._iterates(name, where) for name, where in self._uses(call, path, 0))
+
+    def beside(self, call: ast.Call, path: str) -> Iterator[int]:
+        """What may iterate a loader together with others, by its id: ``zip``, or a function that keeps its iterator."""
+        for name, where in ((call, path), *self._uses(call, path, 0)):
+            parents = self._parents_in(where)
+            around: ast.AST | None = name
+            for _ in range(_MOST_DEPTH):
+                around = parents.get(id(around))
+                called = dotted(around.func).rpartition(".")[2] if isinstance(around, ast.Call) else ""
+                if called in _TOGETHER:
+                    yield id(around)
+                elif called == "iter" and around is not None and isinstance(parents.get(id(around)), _KEEPS):
+                    yield id(self._function_of(around, where) or self._loaded[where].module.tree)
+                if called not in _PASS_ON:
+                    break
+
+    def _uses(self, value: ast.expr, path: str, depth: int) -> Iterator[tuple[ast.Name | None, str]]:
+        """Where a value is used by a name; None for a use that is not followed."""
+        parent = self._parents_in(path).get(id(value))
         if isinstance(parent, ast.Tuple):
-            return self._in_tuple(parent, parent.elts.index(call), path, depth)
-        return self._given(call, parent, path, depth)
-
-    def _in_tuple(self, values: ast.Tuple, position: int, path: str, depth: int) -> bool:
-        """Whether something may iterate a value of a tuple: ``train, test = DataLoader(…), DataLoader(…)``."""
-        above = self._parents_in(path).get(id(values))
-        if isinstance(above, ast.Return):
-            return self._returned(above, position, len(values.elts), path, depth)
-        names = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
-        if not isinstance(names, ast.Tuple) or len(names.elts) != len(values.elts):
-            return True
-        return self._named(names.elts[position], path, depth)
-
-    def _given(self, node: ast.expr, parent: ast.AST | None, path: str, depth: int) -> bool:
-        """Whether something may iterate a value that stands in a statement."""
+            above = self._parents_in(path).get(id(parent))
+            if isinstance(above, ast.Return):
+                yield from self._returned(above, parent.elts.index(value), len(parent.elts), path, depth)
+                return
+            names = above.targets[0] if isinstance(above, ast.Assign) and len(above.targets) == 1 else None
+            if isinstance(names, ast.Tuple) and len(names.elts) == len(parent.elts):
+                yield from self._named(names.elts[parent.elts.index(value)], path, depth)
+                return
         if isinstance(parent, ast.Return):
-            return self._returned(parent, None, 1, path, depth)
-        if isinstance(parent, ast.Assign) and parent.value is node and len(parent.targets) == 1:
-            return self._named(parent.targets[0], path, depth)
-        return True
+            yield from self._returned(parent, None, 1, path, depth)
+        elif isinstance(parent, ast.Assign) and parent.value is value and len(parent.targets) == 1:
+            yield from self._named(parent.targets[0], path, depth)
+        else:
+            yield (value if isinstance(value, ast.Name) else None), path
 
-    def _named(self, target: ast.expr, path: str, depth: int) -> bool:
-        """Whether something may iterate what has a name in a function, or in a module whose name no other one has."""
-        if not isinstance(target, ast.Name):
-            return True
+    def _named(self, target: ast.expr, path: str, depth: int) -> Iterator[tuple[ast.Name | None, str]]:
+        """The uses of what has a name in a function, or in a module whose name no other one has."""
         function = self._function_of(target, path)
-        if function is None and not self._is_of_module(target, path):
-            return True
+        if not isinstance(target, ast.Name) or (function is None and not self._is_of_module(target, path)):
+            yield None, path
+            return
         nodes = list(ast.walk(function or self._loaded[path].module.tree))
-        if any(isinstance(node, ast.Global | ast.Nonlocal) and target.id in node.names for node in nodes):
-            return True
         names = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-        if any(node.id in _BY_NAME for node in names):
-            return True
-        return any(self._iterates(node, path, depth) for node in names if node.id == target.id)
+        given = any(isinstance(node, ast.Global | ast.Nonlocal) and target.id in node.names for node in nodes)
+        if given or any(node.id in _BY_NAME for node in names):
+            yield None, path
+            return
+        for node in names:
+            if node.id == target.id:
+                yield from self._uses(node, path, depth)
 
     def _is_of_module(self, target: ast.Name, path: str) -> bool:
         """Whether a name is one of a module, at its top level, and no other module has it."""
@@ -99,38 +129,30 @@ class _Uses:
         others = (one for one in self._loaded.values() if one.path != path)
         return node is not None and not any(word.search(one.source.text) for one in others)
 
-    def _iterates(self, name: ast.Name, path: str, depth: int) -> bool:
+    def _iterates(self, name: ast.Name, path: str) -> bool:
         """Whether a use of a name may iterate its value."""
-        parents = self._parents_in(path)
-        parent = parents.get(id(name))
-        if isinstance(parent, ast.Tuple):
-            above = parents.get(id(parent))
-            if isinstance(above, ast.Return):
-                return self._returned(above, parent.elts.index(name), len(parent.elts), path, depth)
-        if isinstance(parent, ast.Return):
-            return self._returned(parent, None, 1, path, depth)
+        parent = self._parents_in(path).get(id(name))
         if isinstance(parent, ast.Call):
             return dotted(parent.func) != "len"
         return not (isinstance(parent, ast.Attribute) and parent.attr in _LOOKED_UP)
 
-    def _returned(self, statement: ast.Return, position: int | None, count: int, path: str, depth: int) -> bool:
-        """Whether something may iterate what a function returns: as a whole, or one of ``count`` values."""
+    def _returned(
+        self, statement: ast.Return, position: int | None, count: int, path: str, depth: int
+    ) -> Iterator[tuple[ast.Name | None, str]]:
+        """The uses of what a function returns: as a whole, or one of ``count`` values."""
         function = self._function_of(statement, path)
         callers = self._callers(function, path) if function is not None and depth < _MOST_DEPTH else None
-        if callers is None:
-            return True
-        for call, where in callers:
+        for call, where in callers if callers is not None else ():
             parent = self._parents_in(where).get(id(call))
             target = parent.targets[0] if isinstance(parent, ast.Assign) and len(parent.targets) == 1 else None
             if position is None:
-                if self._given(call, parent, where, depth + 1):
-                    return True
+                yield from self._uses(call, where, depth + 1)
             elif isinstance(target, ast.Tuple) and len(target.elts) == count:
-                if self._named(target.elts[position], where, depth + 1):
-                    return True
+                yield from self._named(target.elts[position], where, depth + 1)
             else:
-                return True
-        return False
+                yield None, where
+        if callers is None:
+            yield None, path
 
     def _callers(self, function: _Function, path: str) -> list[tuple[ast.Call, str]] | None:
         """The calls of a function of a module; None where others may call it."""

@@ -46,7 +46,7 @@ from shmlint.workloads.python.declarations import SETTINGS_CLASSES
 from shmlint.workloads.python.evaluated import imported_by
 from shmlint.workloads.python.evaluator import Evaluator
 from shmlint.workloads.python.item_sizes import Shapes, early_steps, items_of_loader, least_share
-from shmlint.workloads.python.iterated import without_unused
+from shmlint.workloads.python.iterated import together, without_unused
 from shmlint.workloads.python.loaded import Loaded, extending
 from shmlint.workloads.python.pools import tensors_may_cross
 from shmlint.workloads.python.reach import Site, Walker
@@ -153,6 +153,7 @@ def _result(walker: Walker) -> Reading:
         several=bool(items) and (any(_has_more(one.module, named=named) for one in loaded) or _of_some(items, loaded)),
         pictures=1 if items and _of_classes(sites.values(), loaded) else 2,
         tokens=_tokens(walker, loaded) if calls and not items else 0, share=least_share(loaded) if items else 1.0,
+        together=together(loaders, loaded),
     )  # fmt: skip
 
 

@@ -62,5 +62,7 @@ class Reading(NamedTuple):
     items an image and the number of its class."""
     tokens: int = 0
     """The most tokens of an item, where it works with texts alone; 0 where that is not known."""
+    together: tuple[tuple[int, ...], ...] = ()
+    """The loaders among the calls, by their positions, that are iterated at the same time."""
     full: bool = False
     """Whether a bound was reached before it was read to its end."""

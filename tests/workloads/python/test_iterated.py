@@ -58,3 +58,29 @@ def test_other_modules_may_iterate_what_a_module_has(tmp_path: Path) -> None:
     assert need(tmp_path, quiet).verdict == "not-needed"
     asks = {**files, **code, "train.py": "from loaders import train\nfor batch in train:\n    pass\n"}
     assert need(tmp_path, asks).verdict == "needed"
+
+
+FEW = "DataLoader(data, batch_size=16, num_workers=2)"
+
+
+@table(
+    ("code", "verdict", "because"),
+    [
+        (f"a = {FEW}\nb = {FEW}\nfor x, y in zip(a, b):\n    pass\n", "needed", 2),
+        (f"for x, y in zip({FEW}, {FEW}):\n    pass\n", "needed", 2),
+        (f"import itertools\na = {FEW}\nb = {FEW}\nfor i, (x, y) in enumerate(zip(a, itertools.cycle(b))):\n    pass\n",
+         "needed", 2),
+        (f"a = {FEW}\nb = {FEW}\nia, ib = iter(a), iter(b)\nprint(next(ia), next(ib))\n", "needed", 2),
+        (f"def both():\n    return {FEW}, {FEW}\na, b = both()\nfor x, y in zip(a, b):\n    pass\n", "needed", 2),
+        # One after the other, one that has no workers, and one that is not known.
+        (f"a = {FEW}\nb = {FEW}\nfor x in a:\n    pass\nfor y in b:\n    pass\n", "not-needed", 0),
+        (f"a = {FEW}\nb = {FEW}\nprint(next(iter(a)))\nprint(next(iter(b)))\n", "not-needed", 0),
+        (f"a = {FEW}\nb = {ALONE}\nfor x, y in zip(a, b):\n    pass\n", "not-needed", 0),
+        (f"a = {FEW}\nfor x, y in zip(a, range(9)):\n    pass\n", "not-needed", 0),
+    ],
+)  # fmt: skip
+def test_loaders_that_are_iterated_together(tmp_path: Path, code: str, verdict: str, because: int) -> None:
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": f"FROM {PYTORCH}\nCOPY . .\n"}
+    found = need(tmp_path, {**files, "train.py": HEAD + code})
+    told = ", and beside it ".join(["(2 × 2 + 2) batches × 9.2 MiB"] * because)
+    assert (found.verdict, [one.because for one in found.mechanisms]) == (verdict, [told] if told else [])
