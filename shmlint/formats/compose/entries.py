@@ -288,8 +288,8 @@ def _end_of_line(text: str, at: int) -> int:
 def _line_edit(source: Source, start: int, end: int) -> Edit:
     """Take whole lines away; the last line of a file without a final newline still has none."""
     text = source.text
-    if end == len(text) and not text.endswith("\n") and start > 0:
-        start -= 2 if text[start - 2 : start] == "\r\n" else 1
+    if end == len(text) and not text.endswith("\n"):
+        start = len(text[:start].rstrip("\r\n"))  # with the empty lines before it
     return Edit(source.path, start, end, "")
 
 

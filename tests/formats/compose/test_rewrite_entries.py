@@ -99,6 +99,13 @@ def test_the_last_line_has_no_end_before_or_after(newline: str) -> None:
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+def test_the_last_line_goes_with_the_empty_ones_before_it(newline: str) -> None:
+    text = service(f"environment:\n  - A=1\n\n\n  - {NAME}=1").replace("\n", newline)
+    after = service("environment:\n  - A=1").replace("\n", newline)
+    assert fixed({"compose.yaml": text}, "NCCL501") == {"compose.yaml": after}
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
 def test_the_last_lines_go_together(newline: str) -> None:
     text = service(f"environment:\n  - {NAME}=1").replace("\n", newline)
     after = service("")[:-1].replace("\n", newline)
