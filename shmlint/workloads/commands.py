@@ -217,7 +217,8 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
     total: int | None = None
     unknown = False
     counting = _last_values(options(_counted(words, programs, launcher), _counting(words, programs, launcher)))
-    for value in (*counting, *_of_keys(words), *_included(words), *_on_devices(words)):
+    listed = *_included(words), *_on_devices(words), *_on_paddle_devices(words)
+    for value in (*counting, *_of_keys(words), *listed, *_of_fairseq(words, programs)):
         number = whole_number(value)
         if number is None:
             unknown = True
@@ -334,9 +335,41 @@ def _on_devices(words: Sequence[str]) -> Iterator[str]:
     """
     if not {"train", "mode=train"}.isdisjoint(words) and any(word.rpartition("/")[2] == "yolo" for word in words[:3]):
         for _, value in options(words, frozenset({"device"})):
-            if re.fullmatch(r"\d{1,2}(?:,\d{1,2})+", value.strip("[]").replace(" ", "")) is not None:
+            if re.fullmatch(_SEVERAL, value.strip("[]").replace(" ", "")) is not None:
                 yield str(value.count(",") + 1)
 
+
+def _on_paddle_devices(words: Sequence[str]) -> Iterator[str]:
+    """The ranks that PaddlePaddle's launcher starts, one on each GPU of a list, unless told how many.
+
+    https://github.com/PaddlePaddle/Paddle/blob/076ae7ef30f75f06122e96d6bd073d702e7e4b6d/python/paddle/distributed/launch/context/args_envs.py
+    """
+    at = next((at for at, word in enumerate(words) if word.rpartition("/")[2] in _PADDLE), len(words))
+    end = next((i for i, word in enumerate(words) if i > at and word.endswith(".py")), len(words))
+    own = words[at:end]
+    if not any(options(own, _PROCESSES)):
+        for _, value in options(own, frozenset({"--gpus", "--devices"})):
+            if re.fullmatch(_SEVERAL, value) is not None:
+                yield str(value.count(",") + 1)
+
+
+def _of_fairseq(words: Sequence[str], programs: set[str]) -> Iterator[str]:
+    """The ranks that fairseq starts itself: all of them, where no option says that it runs on several hosts.
+
+    https://github.com/facebookresearch/fairseq/blob/1b44bf477b5e12b3cec22816c9f5083efbd4c0ea/fairseq/distributed/utils.py
+    """
+    if programs.isdisjoint(_FAIRSEQ) or not programs.isdisjoint(_LAUNCH_PYTHON):
+        return
+    given = {word.partition("=")[0].lstrip("-+").rpartition(".")[2].replace("-", "_") for word in words}
+    if given.isdisjoint(_FAIRSEQ_JOINS):
+        yield from (value for _, value in options(words, _FAIRSEQ_RANKS))
+
+
+_SEVERAL = r"\d{1,2}(?:,\d{1,2})+"
+_PADDLE = frozenset({"paddle.distributed.launch", "fleetrun"})
+_FAIRSEQ = frozenset({"fairseq-train", "fairseq-hydra-train", "fairseq_cli.train", "fairseq_cli.hydra_train"})
+_FAIRSEQ_RANKS = frozenset({"--distributed-world-size", "distributed_training.distributed_world_size"})
+_FAIRSEQ_JOINS = frozenset({"distributed_rank", "distributed_init_method", "distributed_port"})
 
 _MACHINES = frozenset({"--num_machines", "--num-machines"})
 """Options of ``accelerate launch``, whose ``--num_processes`` counts the ranks of all hosts."""
