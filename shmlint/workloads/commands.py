@@ -147,9 +147,10 @@ _RANK_OPTIONS = frozenset(
     {
         "--nproc_per_node", "--nproc-per-node", "--tensor-parallel-size", "--tensor_parallel_size",
         "--data-parallel-size", "--data_parallel_size", "--pipeline-parallel-size", "--pipeline_parallel_size",
-        "--num-shard", "--num_shard",
+        "--num-shard", "--num_shard", "--machine.num-devices", "--machine.num_devices",
     }
 )  # fmt: skip
+"""Those of torchrun, vLLM, TGI and nerfstudio."""
 _LAUNCHER_OPTIONS = frozenset(
     {
         "-tp", "--tp", "--tp-size", "--tp_size", "-dp", "--dp", "--dp-size", "--dp_size", "-pp", "--pp", "--pp-size",

@@ -288,6 +288,8 @@ def test_commands(command: str, workload: str | None) -> None:
         ("python -m paddle.distributed.launch --devices 0,1 --nproc_per_node 3 train.py", 3, False),
         ("python -m paddle.distributed.launch --gpus 0 train.py", None, False),
         ("python train.py --gpus 0,1 fleetrun", None, False),
+        ("tune run --nproc_per_node 2 lora_finetune_distributed --config c.yaml", 2, False),
+        ("ns-train nerfacto --data d --machine.num-devices 2", 2, False),
         ("fairseq-train data --distributed-world-size 4", 4, False),
         ("fairseq-hydra-train distributed_training.distributed_world_size=2 --config-name base", 2, False),
         ("fairseq-train data --distributed-world-size 16 --distributed-port 12345", None, False),
