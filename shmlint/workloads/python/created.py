@@ -56,7 +56,8 @@ _MAKES = (
     rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in _MAKERS}))}|randint|arange|randperm)\("
 )
 _MOST_SIDES = 6
-_LARGEST = 1_000_000_000
+_LARGEST = 4_000_000_000
+"""Bytes of an item; a larger one stands for something else. A tensor of all items is as large as memory."""
 _MOST_PARTS = 50
 
 
@@ -119,7 +120,7 @@ def _row_of(array: Item) -> Item:
 
 def _together(arrays: Sequence[Item | None]) -> Item | None:
     """The item of some arrays: all of them where each is known, else the largest."""
-    known = [one for one in arrays if one is not None]
+    known = [one for one in arrays if one is not None and _bytes(one.shape) < _LARGEST]
     if not known:
         return None
     largest = max(known, key=lambda one: _bytes(one.shape))
@@ -217,8 +218,7 @@ def _sides(nodes: list[ast.expr], scope: Scope, evaluator: Evaluator) -> tuple[i
     else:
         sides, sure = tuple(value.value for value in values), all(value.certain for value in values)
     known = tuple(side for side in sides if isinstance(side, int) and not isinstance(side, bool) and side > 0)
-    fits = sure and len(known) == len(sides) == max(len(nodes), len(sides)) and _bytes(known) < _LARGEST
-    return known if fits else ()
+    return known if sure and len(known) == len(sides) == max(len(nodes), len(sides)) else ()
 
 
 def _size_of_type(node: ast.expr, scope: Scope) -> int | None:

@@ -73,7 +73,7 @@ def _with_created_items(
     found = list(calls)
     for at, site in loaders.items() if not default_may_differ(sites) else ():
         row = found[at].row
-        given = _given(site) if not row.item and row.call.startswith("torch.utils.data.") else None
+        given = _given(site, evaluator) if not row.item and row.call.startswith("torch.utils.data.") else None
         owned = _dataset(site, evaluator) if given is not None else None
         if given is not None:
             made = item_of_class(*owned, evaluator) if owned is not None else None
@@ -119,14 +119,17 @@ def _may_shrink(site: Site) -> bool:
 
 def _dataset(site: Site, evaluator: Evaluator) -> tuple[ast.ClassDef, Scope] | None:
     """The class of the dataset that a loader is given, where the repository has it, and nothing else makes batches."""
-    given = _given(site)
+    given = _given(site, evaluator)
     owned = _classes(given, site.scope, evaluator) if given is not None else []
     return owned[0] if len({id(owner) for owner, _ in owned}) == 1 else None
 
 
-def _given(site: Site) -> ast.expr | None:
+def _given(site: Site, evaluator: Evaluator) -> ast.expr | None:
     """What a loader is given for its dataset, where nothing else makes batches of it."""
-    if any(keyword.arg in ("collate_fn", None) for keyword in site.node.keywords) or len(site.node.args) > _BEFORE:
+    names = {keyword.arg for keyword in site.node.keywords}
+    if "collate_fn" in names or len(site.node.args) > _BEFORE:
+        return None
+    if None in names and evaluator.is_mentioned("collate_fn"):  # a mapping may give it
         return None
     return dataset_argument(site)
 

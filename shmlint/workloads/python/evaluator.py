@@ -128,6 +128,10 @@ class Evaluator:
         self._made_fields: dict[str, tuple[int, set[str]]] = {}
         """By keyword: how many objects that are made with it were looked at, and the fields of their classes."""
 
+    def is_mentioned(self, name: str) -> bool:
+        """Whether a name stands in the text of any module of the program."""
+        return any(name in loaded.source.text for loaded in self._modules.loaded.values() if loaded is not None)
+
     def forget(self) -> None:
         """Work everything out again: more code is known that may change it."""
         self.forgotten += 1

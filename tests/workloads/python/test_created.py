@@ -70,10 +70,15 @@ def test_items_of_a_class(tmp_path: Path, body: str, item: tuple[int, ...], leas
     [
         ("DataLoader(TensorDataset(torch.zeros(1000, 3, 8)), num_workers=8)", (4, 3, 8)),
         ("x = torch.zeros(1000, 3, 8)\nd = TensorDataset(x, y)\nDataLoader(d, num_workers=8)", (4, 3, 8)),
+        # All items take 6 GB; no item does.
+        ("DataLoader(TensorDataset(torch.randn(10000, 3, 224, 224)), num_workers=8)", (4, 3, 224, 224)),
+        ("DataLoader(TensorDataset(torch.randn(2, 10**11)), num_workers=8)", ()),
         ("DataLoader(TensorDataset(x), num_workers=8)", ()),
         ("DataLoader(TensorDataset(torch.zeros(9)), num_workers=8)", (4,)),
         ("DataLoader(TensorDataset(torch.zeros(9, 8), torch.randint(0, 5, (9,))), num_workers=8)", (40,)),
         ("DataLoader(TensorDataset(torch.zeros(9, 8)), num_workers=8, collate_fn=f)", ()),
+        ("DataLoader(TensorDataset(torch.zeros(9, 8)), num_workers=8, **kwargs)", (4, 8)),
+        ("k = {'collate_fn': f}\nDataLoader(TensorDataset(torch.zeros(9, 8)), num_workers=8, **k)", ()),
         ("torch.set_default_dtype(t)\nDataLoader(TensorDataset(torch.zeros(9, 8)), num_workers=8)", ()),
     ],
 )
