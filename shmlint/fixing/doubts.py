@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import TYPE_CHECKING
 
 from shmlint.fixing.plan import planned
 from shmlint.formats import ALONE
@@ -15,6 +16,9 @@ from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.model.source import Edit
 from shmlint.run import Run
+
+if TYPE_CHECKING:
+    from shmlint.fixing.fix import ChosenWay
 
 MOST = 100_000
 """Characters of files that are read again for a report."""
@@ -32,21 +36,21 @@ def as_proved(run: Run, findings: Sequence[Finding]) -> list[Finding]:
     doubtful = [finding for finding in findings if _is_doubtful(finding, beside)]
     if not doubtful or _characters({finding.span.path for finding in doubtful}, run) > MOST:
         return list(findings)
-    from shmlint.fixing.fix import objections
+    from shmlint.fixing.fix import chosen_ways
 
     ids = set(map(id, doubtful))
     paths = {finding.launch.span.path for finding in doubtful if finding.launch is not None}
-    found = {key: said for part in _parts(run, paths, beside) for key, said in objections(part, ids).items()}
+    found = {key: chosen for part in _parts(run, paths, beside) for key, chosen in chosen_ways(part, ids).items()}
     return [_with_way(finding, found[id(finding)]) if id(finding) in found else finding for finding in findings]
 
 
-def _with_way(finding: Finding, said: str | int) -> Finding:
+def _with_way(finding: Finding, chosen: ChosenWay) -> Finding:
     """A finding with the way that proves itself, or with why none does."""
-    if isinstance(said, int):
-        return finding._replace(fix=finding.fix._replace(way=said)) if finding.fix is not None else finding
+    if chosen.way is not None:
+        return finding._replace(fix=finding.fix._replace(way=chosen.way)) if finding.fix is not None else finding
     change = planned(finding)
     title = change.title if change is not None else ""
-    return finding._replace(fix=None, advice=f"{title} by hand: --fix cannot prove it safe: {said}")
+    return finding._replace(fix=None, advice=f"{title} by hand: --fix cannot prove it safe: {chosen.why}")
 
 
 def _parts(run: Run, paths: Set[str], beside: Mapping[str, Sequence[Launch]]) -> Iterator[Run]:

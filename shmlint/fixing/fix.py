@@ -238,35 +238,42 @@ def _left_alone(finding: Finding, refusal: Refusal | None) -> Finding:
     return finding._replace(fix=None, advice=advice)
 
 
-def objections(run: Run, doubtful: Collection[int]) -> dict[int, str | int]:
-    """What becomes of the fixes of some findings of a run whose best change is refused, by the ``id`` of the finding.
+class ChosenWay(NamedTuple):
+    """What becomes of a fix: the way of it that is not refused; where each is, None and why the first one is."""
 
-    The number of the way that is not refused, or why each is. A report waits for it, so nothing is checked anew and
-    not much is read: what is not found out is left out.
+    way: int | None
+    why: str = ""
+
+
+def chosen_ways(run: Run, doubtful: Collection[int]) -> dict[int, ChosenWay]:
+    """What becomes of the fixes of some findings of a run, by the ``id`` of the finding; empty where all can be made.
+
+    A report waits for it, so nothing is checked anew and not much is read: what is not found out is left out.
     """
     offered = [offer for offer in offers(run, unsafe=False) if id(offer.repair.finding) in doubtful]
     intended = intentions(run, unsafe=False)
     together = compatible([offer.repair for offer in offered])
     if len(together) == len(offered) and objection(run, together, intended) is None:
         return {}
-    found: dict[int, str | int] = {}
+    found: dict[int, ChosenWay] = {}
     left = _FOR_REPORT
     for offer in offered:
         repairs = [offer.repair._replace(change=change) for change in offer.changes]
         left -= len(repairs)
         if left < 0:
             break
-        first: Refusal | None = None
-        for way, repair in enumerate(repairs):
-            refusal = objection(run, [repair], intended)
-            if refusal is None:
-                found[id(repair.finding)] = way
-                break
-            first = first or refusal
-        else:
-            assert first is not None
-            found[id(offer.repair.finding)] = _why(first)
+        found[id(offer.repair.finding)] = _chosen(objection(run, [repair], intended) for repair in repairs)
     return found
+
+
+def _chosen(refusals: Iterable[Refusal | None]) -> ChosenWay:
+    """What becomes of a fix whose ways are refused, or are not; after the first that is not, none is asked for."""
+    first: Refusal | None = None
+    for way, refusal in enumerate(refusals):
+        if refusal is None:
+            return ChosenWay(way)
+        first = first or refusal
+    return ChosenWay(None, _why(first))
 
 
 _FOR_REPORT = 40
