@@ -150,6 +150,11 @@ _NAMES = frozenset({"id", "attr", "arg", "name", "names", "ctx", "kind", "type_c
 """Fields that hold no nodes but leaves."""
 
 
+def parents_of(tree: ast.AST) -> dict[int, ast.AST]:
+    """What each node of a tree is a part of, by the ``id`` of the node; all of them, leaves too."""
+    return {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
+
 def walk(tree: ast.AST) -> list[ast.AST]:
     """The nodes of a tree in the order of ``ast.walk``, without leaves."""
     nodes = [tree]

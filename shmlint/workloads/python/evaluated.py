@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence, Set
 
-from shmlint.syntax.python import Module, dotted
+from shmlint.syntax.python import Module, dotted, parents_of
 from shmlint.workloads.packages.libraries import COLLECTIVE, COUNTS, NOT_FOLLOWED, ROWS
 from shmlint.workloads.python.modules import Modules
 from shmlint.workloads.python.screen import is_known
@@ -18,7 +18,7 @@ def may_be_called(found: Sequence[ast.Call], module: Module) -> bool:
     Not where it becomes a number, is kept under a name that the module never calls, or is what an object has.
     """
     found = [node for node in found if not _is_of_object(node, module)]
-    above = {id(child): node for node in ast.walk(module.tree) for child in ast.iter_child_nodes(node)}
+    above = parents_of(module.tree)
     calls = (node.func for node in module.nodes if isinstance(node, ast.Call))
     called = {dotted(part).rpartition(".")[2] for func in calls for part in _named(func)}
     return any(_may_be_called(node, above, called) for node in found)

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from shmlint.syntax.python import dotted
+from shmlint.syntax.python import dotted, parents_of
 from shmlint.workloads.python.loaded import Loaded
 from shmlint.workloads.python.reach import Site
 
@@ -188,11 +188,5 @@ class _Uses:
         """What each node of a module is part of."""
         if path not in self._parents:
             one = self._loaded.get(path)
-            self._parents[path] = dict(_parents(one.module.tree)) if one is not None else {}
+            self._parents[path] = parents_of(one.module.tree) if one is not None else {}
         return self._parents[path]
-
-
-def _parents(tree: ast.AST) -> Iterator[tuple[int, ast.AST]]:
-    for node in ast.walk(tree):
-        for inner in ast.iter_child_nodes(node):
-            yield id(inner), node
