@@ -335,9 +335,7 @@ def _on_devices(words: Sequence[str]) -> Iterator[str]:
     https://github.com/ultralytics/ultralytics/blob/00016300105e79eb8b1646ab03c3d1df9274523f/ultralytics/engine/trainer.py
     """
     if not {"train", "mode=train"}.isdisjoint(words) and any(word.rpartition("/")[2] == "yolo" for word in words[:3]):
-        for _, value in options(words, frozenset({"device"})):
-            if re.fullmatch(_SEVERAL, value.strip("[]").replace(" ", "")) is not None:
-                yield str(value.count(",") + 1)
+        yield from _several(value.strip("[]").replace(" ", "") for _, value in options(words, frozenset({"device"})))
 
 
 def _on_paddle_devices(words: Sequence[str]) -> Iterator[str]:
@@ -349,9 +347,12 @@ def _on_paddle_devices(words: Sequence[str]) -> Iterator[str]:
     end = next((i for i, word in enumerate(words) if i > at and word.endswith(".py")), len(words))
     own = words[at:end]
     if not any(options(own, _PROCESSES)):
-        for _, value in options(own, frozenset({"--gpus", "--devices"})):
-            if re.fullmatch(_SEVERAL, value) is not None:
-                yield str(value.count(",") + 1)
+        yield from _several(value for _, value in options(own, frozenset({"--gpus", "--devices"})))
+
+
+def _several(values: Iterable[str]) -> Iterator[str]:
+    """How many GPUs each of some lists names, ``0,1``; nothing for what is no list."""
+    yield from (str(value.count(",") + 1) for value in values if re.fullmatch(r"\d{1,2}(?:,\d{1,2})+", value))
 
 
 def _of_fairseq(words: Sequence[str], programs: set[str]) -> Iterator[str]:
@@ -366,7 +367,6 @@ def _of_fairseq(words: Sequence[str], programs: set[str]) -> Iterator[str]:
         yield from (value for _, value in options(words, _FAIRSEQ_RANKS))
 
 
-_SEVERAL = r"\d{1,2}(?:,\d{1,2})+"
 _PADDLE = frozenset({"paddle.distributed.launch", "fleetrun"})
 _FAIRSEQ = frozenset({"fairseq-train", "fairseq-hydra-train", "fairseq_cli.train", "fairseq_cli.hydra_train"})
 _FAIRSEQ_RANKS = frozenset({"--distributed-world-size", "distributed_training.distributed_world_size"})
@@ -572,7 +572,7 @@ _BUILDERS = frozenset(
     {"cmake", "ninja", "gcc", "g++", "clang", "nvcc", "hipcc", "meson", "bazel", "cargo", "go", "sphinx-build",
      "alembic", "mkdocs", "colcon", "catkin_make", "catkin", "rosdep", "ccache", "conda-lock", "tar", "unzip",
      "gunzip", "zip", "dpkg", "yum", "dnf", "apk", "pacman", "add-apt-repository", "update-alternatives", "locale-gen",
-     "ssh-keygen", "useradd", "groupadd", "chsh", "gdown", "jupyter", "kaggle", "gcloud", "gsutil", "aws", "rsync",
+     "ssh-keygen", "useradd", "groupadd", "chsh", "gdown", "kaggle", "gcloud", "gsutil", "aws", "rsync",
      "scp", "patch",
      "docker", "cython", "poetry", "pre-commit", "twine", "pdm", "ruff", "black", "isort", "mypy", "flake8", "pylint",
      "7z", "7za", "aclocal", "ar", "auditwheel", "autoconf", "automake", "autoreconf", "bandit", "bazelisk", "boa",
@@ -654,8 +654,8 @@ def kind_of(words: Sequence[str]) -> Kind:
         return _kind_of_ranks(inner)
     if _tells(words) or any(word in _PROBES.get(program, ()) for word in rest[:1]):
         return "probe"
-    if (program in _INTERACTIVE and not _converts(rest)) or _waits(program, rest):
-        return "interactive"
+    if program in _INTERACTIVE or _waits(program, rest):
+        return "build" if _converts(rest) else "interactive"
     if program in _SILENT and not (program in ("uv", "conda", "mamba", "micromamba") and "run" in rest):
         return "silent"
     if program in _LOOKS or program in _PROBE_PROGRAMS or program == "watch":
