@@ -11,7 +11,7 @@ from tests.table import table
 from tests.workloads.cases import DOCKERFILE, compose, need
 
 PROGRAMS = list(written())
-_MADE = 50
+_MADE = 80
 """Programs that are put together by chance."""
 
 

@@ -424,7 +424,7 @@ def test_compose_agrees_on_the_shapes_of_large_repositories() -> None:
 
 @pytest.mark.slow
 @pytest.mark.compose_judge
-@pytest.mark.parametrize("portion", range(6))
+@pytest.mark.parametrize("portion", range(10))
 def test_compose_agrees_on_many_shapes_of_large_repositories(portion: int) -> None:
     accepted, failures = tried(1000 + portion * 100, 100, shaped)
     assert accepted >= 25
