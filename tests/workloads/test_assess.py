@@ -206,6 +206,7 @@ def test_mirrors_of_docker_hub(image: str) -> None:
         ("tritonserver --model-repository=/models", "triton"),
         ("axolotl train config.yml", "axolotl"),
         ("fairseq-train data-bin --arch transformer", "fairseq"),
+        ("tune run --nproc_per_node 2 lora_finetune_distributed --config c.yaml", "nccl"),
         ("python -m fairseq_cli.train data-bin", "fairseq"),
         ("llamafactory-cli train x.yaml", "llama-factory"),
         ("yolo detect train data=coco.yaml", "ultralytics"),

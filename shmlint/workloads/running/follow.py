@@ -717,7 +717,7 @@ def _unnamed(program: str) -> str:
         return f"it runs what its script or function is given (`{program}`)"
     shown = " ".join(program.split())
     shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[: _MOST_SHOWN - 1]}…"
-    return f"the value of `{shown}` is unknown, and it is the program"
+    return f"its program is `{shown}`, whose value is unknown"
 
 
 _MOST_SHOWN = 60
