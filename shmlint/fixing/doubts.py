@@ -100,11 +100,15 @@ def _is_own(launch: Launch, edits: Iterable[Edit], others: Iterable[Launch]) -> 
     if image is None or image.span.source is not launch.span.source or image.span.start < start:
         return False
     text, end = launch.span.source.text, image.span.end
-    if "$" in text[text.rfind("\n", 0, start) + 1 : end]:
+    if "$" in re.sub(_OF_ITS_START, "", text[text.rfind("\n", 0, start) + 1 : end]):
         return False
     if not all(start <= edit.start and edit.end <= end for edit in edits):
         return False
     return not any(one.span.start <= start < _end(one) or start <= one.span.start < _end(launch) for one in others)
+
+
+_OF_ITS_START = r"\$(?:PWD|HOME|USER|UID)\b|\$\{(?:PWD|HOME|USER|UID)\}|\$\((?:PWD|CURDIR|HOME|pwd|id -[ug]|whoami)\)"
+"""What says where and by whom a command is started, and holds no options."""
 
 
 def _end(launch: Launch) -> int:

@@ -50,6 +50,8 @@ def test_what_is_left_is_not_promised(tmp_path: Path, files: dict[str, str]) -> 
     "files",
     [
         {"run.sh": f"docker run --gpus all {RUN}\n"},
+        {"run.sh": f'docker run --gpus all -v "$PWD:/w" -w /w -u "$(id -u):$(id -g)" {RUN}\n'},
+        {"Makefile": f"up:\n\tdocker run --gpus all -v $(CURDIR):/w -v $${{HOME}}/.cache:/c {RUN}\n"},
         {"run.sh": f"S=64m\ndocker run --gpus all --shm-size=$S {RUN}\n"},
         {"run.sh": f'f() {{ docker run --gpus all "$@"; }}\nf {RUN}\n'},
         {"run.sh": f'A=(--gpus all)\ndocker run "${{A[@]}}" {RUN}\ndocker run --shm-size=64g "${{A[@]}}" {RUN}\n'},
