@@ -215,15 +215,16 @@ def _workers(case: _Case) -> Need | None:
     workers = reading.workers
     if not workers:
         return None
-    from shmlint.workloads.mechanisms import batches_at_once
+    from shmlint.workloads.mechanisms import batches_at_once, counted_workers
 
-    text = f"{workers} DataLoader workers keep up to {batches_at_once(workers)} batches in shared memory"
+    because = "DataLoader workers" if reading.private else counted_workers(workers)
+    keep = "keeps" if workers == 1 else "keep"
+    text = f"{because} {keep} up to {batches_at_once(workers)} batches in shared memory"
     if reading.private:
         text = "DataLoader workers pass their batches through shared memory"
     told = Evidence(text, reading.workers_span, DATALOADER_SOURCE)
     verified = workload is not None and workload.verified
     minimum, recommended = (case.minimum, case.recommended) if verified else (None, None)
-    because = "DataLoader workers" if reading.private else f"{workers} DataLoader workers"
     mechanism = Mechanism("dataloader", None, "estimated", because, (told,), DATALOADER_SOURCE)
     doubtful = reading.serves or reading.workers_perhaps or _are_few(reading.ran)
     return Need(

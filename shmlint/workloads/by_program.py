@@ -32,6 +32,7 @@ from shmlint.workloads.launchers import python_words
 from shmlint.workloads.mechanisms import (
     RAY_SHARE,
     batches_at_once,
+    counted_workers,
     share_term,
 )
 from shmlint.workloads.program import Entry, Findings, Program, Ran, named
@@ -533,7 +534,7 @@ def _exceeds(call: Call, items: Items, room: int) -> bool:
 def _workers_text(count: int | None) -> str:
     if count is None:
         return "as many DataLoader workers as the machine has CPUs or the environment says"
-    return f"{count} DataLoader worker{'' if count == 1 else 's'}"
+    return counted_workers(count)
 
 
 def _largest(items: Items) -> tuple[tuple[int, ...], Span]:

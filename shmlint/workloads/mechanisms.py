@@ -171,6 +171,11 @@ def nccl_estimate(
     return total(nccl_terms(ranks, nccl, channels, buffsize))
 
 
+def counted_workers(count: int) -> str:
+    """``1 DataLoader worker``."""
+    return _plural(count, "DataLoader worker")
+
+
 def batches_at_once(workers: int, prefetch: int = PREFETCH) -> int:
     """How many batches one rank's DataLoader workers keep in shared memory; none without workers.
 

@@ -192,7 +192,7 @@ def _of_workers(case: _Case) -> _Part:
         return _Part()
     if not question.batch_bytes:
         return _Part(notes=(
-            f"{workers} DataLoader workers: their batches are not included; "
+            f"{estimate.counted_workers(workers)}: the batches are not included; "
             "add --batch-size and --item-size, or --batch-bytes",
         ))  # fmt: skip
     prefetch = question.prefetch if question.prefetch is not None else estimate.PREFETCH

@@ -98,6 +98,12 @@ unknown workload, command python train.py
 """
 
 
+@table("workers, noun", [("1", "worker"), ("2", "workers")])
+def test_workers_without_the_size_of_a_batch(run: Run, workers: str, noun: str) -> None:
+    told = run("--workers", workers, "python", "train.py").stdout
+    assert f"{workers} DataLoader {noun}: the batches are not included" in " ".join(told.split())
+
+
 def test_frigates_own_formula(run: Run) -> None:
     result = run("--camera", "1280x720", "--camera", "1280x720", "frigate")
     assert result.stdout == f"""\

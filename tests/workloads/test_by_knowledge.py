@@ -101,3 +101,15 @@ def test_one_process_of_a_program_that_uses_models(tmp_path: Path, command: str,
 def test_a_rank_for_each_gpu(tmp_path: Path, options: str, count: int, verdict: str) -> None:
     started = compose(f"torchrun {options} train.py").replace("{capabilities", f"{{count: {count}, capabilities")
     assert need(tmp_path, {"compose.yaml": started, "Dockerfile": DOCKERFILE, "train.py": JOINS}).verdict == verdict
+
+
+@table(
+    "workers, told",
+    [
+        (1, "1 DataLoader worker keeps up to 4 batches in shared memory"),
+        (8, "8 DataLoader workers keep up to 18 batches in shared memory"),
+    ],
+)
+def test_what_workers_keep(tmp_path: Path, workers: int, told: str) -> None:
+    found = need(tmp_path, {"run.sh": f"docker run --gpus all example.org/a python train.py --num_workers {workers}\n"})
+    assert found.why == told
