@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from shmlint.config import nested
-from shmlint.files.discover import Excluded, Found, discover
+from shmlint.files.discover import Found, LeftOut, discover
 from shmlint.files.kinds import hint
 from shmlint.files.read import PathProblem
 from shmlint.model.reading import NotRead, Reading
@@ -51,7 +51,9 @@ def choose(
     for item in every:
         span = Span(Source(item.path, ""), 0, 0)
         is_named = item.explicit if isinstance(item, Found) else item.path in named
-        if isinstance(item, Excluded) or (excluded(item.path) and (force or not is_named)):
+        if isinstance(item, LeftOut):
+            not_read.append(NotRead(span, item.because, item.kind))
+        elif excluded(item.path) and (force or not is_named):
             if not isinstance(item, PathProblem):
                 not_read.append(NotRead(span, "the settings exclude it", "excluded"))
         elif isinstance(item, PathProblem):

@@ -33,7 +33,8 @@ from shmlint.files.kinds import (
     unnamed,
 )
 from shmlint.files.parallel import share
-from shmlint.files.read import PathProblem, read_regular, read_small, reason
+from shmlint.files.read import PathProblem, as_utf8, read_regular, read_small, reason
+from shmlint.model.reading import NotReadKind
 from shmlint.model.record import NamedTuple
 
 SCAN_LIMIT = 5_000_000
@@ -59,15 +60,17 @@ class Found(NamedTuple):
     explicit: bool
 
 
-class Excluded(NamedTuple):
-    """A file that would be read if no pattern excluded it."""
+class LeftOut(NamedTuple):
+    """A file that is worth reading and is not read, and why."""
 
     path: str
+    because: str
+    kind: NotReadKind
 
 
 def discover(
     paths: Sequence[str], *, exclude: Sequence[str] = (), kinds: Collection[str], jobs: int = 1, top: str = ""
-) -> Iterator[Found | Excluded | PathProblem]:
+) -> Iterator[Found | LeftOut | PathProblem]:
     """The files to read for ``paths``, sorted by path, each file once.
 
     Where there is much to look at, up to ``jobs`` processes do it. ``top`` is the directory that
@@ -78,7 +81,7 @@ def discover(
     ``exclude`` holds patterns as in a ``.gitignore`` in the working directory; under a directory
     outside of that they count from the directory that was named.
 
-    A file that would be read but for ``exclude`` is Excluded.
+    A file that would be read but for ``exclude`` or its size is LeftOut.
 
     A path that cannot be read is a PathProblem, never an exception.
     Raises ValueError for a pattern that is not one.
@@ -88,7 +91,7 @@ def discover(
 
         exclusion(exclude)  # raises
     best: dict[str, tuple[tuple[int, int, str], Found]] = {}
-    excluded: dict[str, Excluded] = {}
+    left_out: dict[str, LeftOut] = {}
     problems: set[PathProblem] = set()
 
     def take(identity: str, rank: tuple[int, int, str], found: Found) -> None:
@@ -109,14 +112,14 @@ def discover(
                     problems.add(result)
                     continue
                 found, identity, is_link = result
-                if isinstance(found, Excluded):
-                    excluded[identity] = found
+                if isinstance(found, LeftOut):
+                    left_out[identity] = found
                 else:
                     # Of a file and the links to it the file is read.
                     take(identity, (1, is_link, found.path), found)
 
-    everything: list[Found | Excluded | PathProblem] = [found for _, found in best.values()]
-    everything += (item for identity, item in excluded.items() if identity not in best)
+    everything: list[Found | LeftOut | PathProblem] = [found for _, found in best.values()]
+    everything += (item for identity, item in left_out.items() if identity not in best)
     everything += problems
     return iter(sorted(everything, key=lambda item: item.path))
 
@@ -181,7 +184,7 @@ class _Tree(NamedTuple):
     kinds: frozenset[str]
 
 
-_Result = PathProblem | tuple[Found | Excluded, str, bool]
+_Result = PathProblem | tuple[Found | LeftOut, str, bool]
 """A file, what identifies it, and whether it is a link."""
 
 
@@ -245,11 +248,13 @@ def _look(tree: _Tree, names: bytes) -> list[_Result]:
         result = _examine(path, on_disk, absolute, tree.kinds)
         if excluded and excluded(name if tree.outside else path):
             if isinstance(result, Found):
-                found.append((Excluded(path), os.path.realpath(on_disk), False))
+                found.append((LeftOut(path, "the settings exclude it", "excluded"), os.path.realpath(on_disk), False))
         elif result is None:
             continue
-        elif not isinstance(result, Found):
+        elif isinstance(result, PathProblem):
             found.append(result)
+        elif isinstance(result, LeftOut):
+            found.append((result, os.path.realpath(on_disk), False))
         elif os.path.islink(on_disk):
             target = os.path.realpath(on_disk)
             if target.startswith(tree.boundary):
@@ -269,12 +274,12 @@ def _may_start(program: str) -> bool:
         return True
 
 
-def _examine(path: str, on_disk: str, absolute: str, kinds: Collection[str]) -> Found | PathProblem | None:
+def _examine(path: str, on_disk: str, absolute: str, kinds: Collection[str]) -> Found | LeftOut | PathProblem | None:
     """The file itself; None where it is not worth reading."""
-    content = cache(lambda: read_regular(on_disk, SCAN_LIMIT))
+    content = cache(lambda: as_utf8(read_regular(on_disk, SCAN_LIMIT)))
     try:
         status = os.stat(on_disk)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > SCAN_LIMIT:
+        if not stat.S_ISREG(status.st_mode):
             return None
         kind = classify(absolute, content)
         if kind is None or kind not in kinds:
@@ -288,4 +293,6 @@ def _examine(path: str, on_disk: str, absolute: str, kinds: Collection[str]) -> 
         # Deleted but still in git's index, or a link to nothing: there is no file.
         gone = error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
         return None if gone else PathProblem(path, reason(error))
+    if status.st_size > SCAN_LIMIT:
+        return LeftOut(path, f"larger than {SCAN_LIMIT // 1_000_000} MB; name it to check it", "unreadable")
     return Found(path, kind, explicit=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import stat
@@ -58,10 +59,18 @@ def read_text(path: str, top: str) -> Source | Unreadable:
     try:
         return Source(path, data.decode("utf-8"))
     except UnicodeDecodeError as error:
-        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        if data[:2] in _UTF16:
             return Unreadable(path, "UTF-16 text; save it as UTF-8")
         good = data[: error.start].decode("utf-8")
         return Unreadable(path, f"not UTF-8: byte 0x{data[error.start]:02x}", len(good), Source(path, good))
+
+
+_UTF16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+
+
+def as_utf8(data: bytes) -> bytes:
+    """A text in UTF-16, as PowerShell writes files, in UTF-8, so that words are found in it; any other as it is."""
+    return data.decode("utf-16", "replace").encode("utf-8", "replace") if data[:2] in _UTF16 else data
 
 
 def reason(error: Exception) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from shmlint.files import discover as module
-from shmlint.files.discover import Excluded, Found, discover
+from shmlint.files.discover import Found, LeftOut, discover
 from shmlint.files.kinds import classify, kind_of
 from shmlint.files.read import PathProblem
 from shmlint.model.source import Source
@@ -313,8 +313,20 @@ def test_the_place_of_a_named_file_counts(tree: Path, monkeypatch: pytest.Monkey
 def test_a_named_file_may_be_large(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SCAN_LIMIT", 100)
     write("compose.yml", "other.yml", content=COMPOSE + "#" * 100)
+    write("data.yml", content="a: b\n" * 30)
     assert paths() == []
+    assert [(one.path, one.kind) for one in discover(["."], kinds=ALL) if isinstance(one, LeftOut)] == [
+        ("compose.yml", "unreadable"), ("other.yml", "unreadable"),
+    ]  # fmt: skip
     assert paths("compose.yml", "other.yml") == ["compose.yml", "other.yml"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_words_are_found_in_utf_16(tree: Path, encoding: str) -> None:
+    start = "\ufeff" if encoding == "utf-16-be" else ""
+    Path("run.sh").write_bytes(f"{start}docker run --gpus all a\n".encode(encoding))
+    Path("other.sh").write_bytes(f"{start}echo a\n".encode(encoding))
+    assert paths(kinds=ALL) == ["run.sh"]
 
 
 def test_paths_are_shown_from_here(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -661,7 +673,8 @@ def test_what_is_excluded_is_named(tree: Path) -> None:
     write("vendor/other.yml", "vendor/c.txt", content="a: b\n")
     Path("link.yml").symlink_to("compose.yml")
     found = list(discover(["."], exclude=["vendor/", "link.yml"], kinds=["compose"]))
-    assert found == [Found("compose.yml", "compose", False), Excluded("vendor/b.yml"), Excluded("vendor/compose.yml")]
+    left_out = [LeftOut(f"vendor/{name}", "the settings exclude it", "excluded") for name in ("b.yml", "compose.yml")]
+    assert found == [Found("compose.yml", "compose", False), *left_out]
 
 
 def test_exclude_can_take_back(repository: Path) -> None:

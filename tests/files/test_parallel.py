@@ -242,7 +242,7 @@ def whole_run(jobs: int) -> Run:
     found = list(discover.discover(["."], kinds=formats.KINDS, exclude=("d3/e3",), jobs=jobs))
     files: dict[str, list[str]] = {}
     for item in found:
-        if isinstance(item, discover.Excluded):
+        if isinstance(item, discover.LeftOut):
             continue
         assert isinstance(item, discover.Found)
         files.setdefault(item.kind, []).append(item.path)
