@@ -31,6 +31,8 @@ class Mechanism(NamedTuple):
     source: str = ""
     doubt: str = ""
     """Why it is not sure that so much is used."""
+    times: int = 1
+    """How many processes have as much, where the amount is not known: the ranks that have workers of their own."""
 
 
 class Step(NamedTuple):
@@ -78,12 +80,16 @@ class Need(NamedTuple):
     @property
     def total(self) -> int:
         """The sum of the mechanisms in bytes; 0 where one of them is not known."""
-        known = [mechanism.bytes for mechanism in self.mechanisms if mechanism.bytes]
-        return sum(known) if len(known) == len(self.mechanisms) else 0
+        return self.known if all(mechanism.bytes for mechanism in self.mechanisms) else 0
+
+    @property
+    def known(self) -> int:
+        """The sum in bytes of those mechanisms of which it is known."""
+        return sum(mechanism.bytes or 0 for mechanism in self.mechanisms)
 
     @property
     def floor(self) -> int:
         """The least that is not too small, in bytes: what is documented or computed, else the sum, else our choice."""
         if self.minimum is not None:
             return self.minimum
-        return self.total or min(UNKNOWN_MINIMUM, self.recommended or UNKNOWN_MINIMUM)
+        return self.total or max(self.known, min(UNKNOWN_MINIMUM, self.recommended or UNKNOWN_MINIMUM))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from shmlint.docker.sizes import human
+from shmlint.docker.sizes import human, rounded
 from shmlint.model.finding import Basis, Evidence, Reason
 from shmlint.model.launch import Launch
 from shmlint.model.need import UNKNOWN_MINIMUM, UNKNOWN_MINIMUM_SOURCE, UNKNOWN_RECOMMENDED, Mechanism, Need
@@ -110,7 +110,8 @@ def _arithmetic(mechanism: Mechanism) -> str:
     if mechanism.bytes is None:
         return mechanism.because
     if mechanism.basis == "estimated":
-        return f"{mechanism.because}, about {human(mechanism.bytes)}"
+        one = " for one communicator" if mechanism.id == "nccl" else ""  # which others take more
+        return f"{mechanism.because}, about {human(mechanism.bytes)}{one}"
     return f"{mechanism.because} = {human(mechanism.bytes)}"
 
 
@@ -129,6 +130,9 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
         return Reason(f"{human(size)}{f': {detail}' if detail else ''}", label, basis, about.get("source", ""))
     if need.given and figure == "recommended":
         return Reason(f"{human(size)}, for what the repository gives the same container elsewhere", label)
+    ranks = max((mechanism.times for mechanism in need.mechanisms if mechanism.bytes is None), default=1)
+    if ranks > 1 and size == rounded(ranks * UNKNOWN_RECOMMENDED):
+        return Reason(f"{human(size)}: {human(UNKNOWN_RECOMMENDED)} for the batches of each rank", label, "chosen")
     counted = all(mechanism.bytes and mechanism.id != "nccl" for mechanism in need.mechanisms)
     if need.mechanisms and (size != UNKNOWN_RECOMMENDED or counted or 2 * need.total > size):
         return Reason(f"{human(size)}, the sum rounded up", label, "computed")

@@ -124,8 +124,9 @@ def _with_room(case: Case, need: Need) -> Need:
 
     Where one of them is not known, it is at least the size of the image: the same container gets the same advice.
     """
-    known = sum(mechanism.bytes or 0 for mechanism in need.mechanisms)
-    size = max(need.recommended or UNKNOWN_RECOMMENDED, rounded(known))
+    known = need.known
+    times = max((one.times for one in need.mechanisms if one.bytes is None), default=1)
+    size = max(need.recommended or UNKNOWN_RECOMMENDED, rounded(known), rounded(times * UNKNOWN_RECOMMENDED))
     if need.workload is None and any(mechanism.bytes is None for mechanism in need.mechanisms):
         image = environment(case)
         if image is not None and (image.recommended or 0) > size:

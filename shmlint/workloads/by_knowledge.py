@@ -145,6 +145,8 @@ def _ranks(case: _Case) -> Need | None:
         mechanisms = queues(workload.id, ranks, case.launch, reading.ranks_span)
     mechanism = nccl(ranks, (told,), case.launch)
     mechanism = mechanism._replace(bytes=None, because="several ranks") if reading.private else mechanism
+    if reading.workers and not reading.private:
+        mechanisms += (_of_unknown_batches(reading.workers, ranks, reading.workers_span),)
     perhaps = (workload is not None and workload.condition) or reading.ranks_perhaps or reading.by_default
     # Where training needs more anyway, as its maintainers say, doubtful ranks make it no less sure.
     surely = not perhaps or (_trains(reading) and _workload(case).verdict == "needed")
@@ -184,9 +186,10 @@ def nccl(ranks: int, told: tuple[Evidence, ...], launch: Launch) -> Mechanism:
 
 def nccl_settings(launch: Launch) -> tuple[int, int]:
     """NCCL's channels and the bytes of a buffer: its defaults, where the launch does not set them."""
-    from shmlint.workloads.mechanisms import BUFFSIZE, CHANNELS
+    from shmlint.workloads.mechanisms import BUFFSIZE, CHANNELS, MOST_CHANNELS
 
-    return number(launch, "NCCL_MAX_NCHANNELS") or CHANNELS, number(launch, "NCCL_BUFFSIZE") or BUFFSIZE
+    channels = max(number(launch, "NCCL_MAX_NCHANNELS") or CHANNELS, number(launch, "NCCL_MIN_NCHANNELS") or 0)
+    return min(channels, MOST_CHANNELS), number(launch, "NCCL_BUFFSIZE") or BUFFSIZE
 
 
 def queues(server: str, workers: int, launch: Launch, span: Span | None) -> tuple[Mechanism, ...]:
@@ -232,6 +235,15 @@ def _workers(case: _Case) -> Need | None:
         recommended or UNKNOWN_RECOMMENDED, workload.known if workload is not None else None, text, DATALOADER_SOURCE,
         (*case.evidence, told), (mechanism,),
     )  # fmt: skip
+
+
+def _of_unknown_batches(workers: int, ranks: int, span: Span | None) -> Mechanism:
+    """What so many workers of every rank keep, of which a command does not say how large it is."""
+    from shmlint.workloads.mechanisms import counted_workers
+
+    because = f"{counted_workers(workers)} of each rank"
+    told = Evidence(because, span, DATALOADER_SOURCE)
+    return Mechanism("dataloader", None, "estimated", because, (told,), DATALOADER_SOURCE, times=ranks)
 
 
 def _are_few(commands: Sequence[Ran]) -> bool:

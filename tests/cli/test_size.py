@@ -243,7 +243,7 @@ def test_a_whole_docker_run(told: Told, run: Run) -> None:
     assert found["command"][-4:] == ["--workers", "4", "--format", "x"]
     assert found["terms"][1]["bytes"] == 2 * 2 * 5967872
     assert any("memory limit of 4 GiB" in note for note in found["notes"])
-    assert "        has  256 MiB (--shm-size): less than advised" in run(*words).stdout.splitlines()
+    assert "        has  256 MiB (--shm-size): too little" in run(*words).stdout.splitlines()
     line = "sudo docker run --gpus 2 \\\n  vllm/vllm-openai --tensor-parallel-size 2 && echo done"
     assert told(line)["command"] == ["--tensor-parallel-size", "2"]
     assert told("--gpus", "8", line)["gpus"] == 8

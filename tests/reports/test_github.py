@@ -63,7 +63,7 @@ def test_one_annotation_in_full(tmp_path: Path) -> None:
             "error",
             {"file": "compose.yaml", "line": "2", "endLine": "2", "col": "3", "endColumn": "10",
              "title": "SHM101 missing-shm-size"},
-            f"{started.findings[0].message}\nNCCL: 8 ranks, about 536.7 MiB (estimated)\n"
+            f"{started.findings[0].message}\nNCCL: 8 ranks, about 536.7 MiB for one communicator (estimated)\n"
             "source: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory\n"
             "reason: NVIDIA NGC framework containers: their DataLoader workers and NCCL put their data into shared "
             "memory\n"

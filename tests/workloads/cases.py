@@ -31,7 +31,7 @@ DOCKERFILE = "FROM python:3.12\nWORKDIR /app\nCOPY . .\n"
 
 def need(directory: Path, files: dict[str, str], paths: tuple[str, ...] = (".",)) -> Need:
     """What the first launch with a GPU needs, in the files that are named."""
-    (directory / ".git").mkdir(exist_ok=True)
+    (directory / ".git").mkdir(parents=True, exist_ok=True)
     started = run(directory, files, paths=paths)
     with contextlib.chdir(directory):
         launch = next(launch for launch in started.launches if launch.gpu.requested)

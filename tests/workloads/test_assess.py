@@ -790,11 +790,18 @@ def test_the_arithmetic_is_shown() -> None:
     ]  # fmt: skip
 
 
-def test_the_settings_of_nccl_count() -> None:
+@table(
+    "env, channels",
+    [
+        ({"NCCL_MAX_NCHANNELS": "4"}, 4), ({"NCCL_MIN_NCHANNELS": "16"}, 16), ({"NCCL_MIN_NCHANNELS": "100000"}, 64),
+        ({"NCCL_MAX_NCHANNELS": "1", "NCCL_MIN_NCHANNELS": "1"}, 1),
+    ],
+)  # fmt: skip
+def test_the_settings_of_nccl_count(env: dict[str, str | Unknown], channels: int) -> None:
     """As they do for `shmlint size`."""
-    env: dict[str, str | Unknown] = {"NCCL_BUFFSIZE": "33554432", "NCCL_MAX_NCHANNELS": "4"}
+    env = {"NCCL_BUFFSIZE": "33554432", **env}
     need = assess(launch("myorg/app", "torchrun --nproc_per_node=8 t.py", env=env))
-    assert need.total == nccl_estimate(8, channels=4, buffsize=33554432) > nccl_estimate(8)
+    assert need.total == nccl_estimate(8, channels=channels, buffsize=33554432) > nccl_estimate(8)
     assert need.recommended is not None and need.recommended >= need.total
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.project import findings, fixed
 from tests.table import table
-from tests.workloads.cases import DOCKERFILE, GPUS, JOINS, NGC, compose, need
+from tests.workloads.cases import DOCKERFILE, GPUS, HALF, JOINS, NGC, compose, need
 
 CHECK = 'python -c "import torch; print(torch.cuda.device_count())"'
 
@@ -113,3 +113,27 @@ def test_a_rank_for_each_gpu(tmp_path: Path, options: str, count: int, verdict: 
 def test_what_workers_keep(tmp_path: Path, workers: int, told: str) -> None:
     found = need(tmp_path, {"run.sh": f"docker run --gpus all example.org/a python train.py --num_workers {workers}\n"})
     assert found.why == told
+
+
+@table(
+    "words, by_command, by_code",
+    [
+        ("torchrun --nproc_per_node=8 train.py", 1, 8), ("torchrun --nproc_per_node=8 train.py --workers 0", 1, 1),
+        ("torchrun --nproc_per_node=8 train.py --workers 8", 8, 8), ("python train.py --workers 8", 1, 1),
+        ("torchrun --nproc_per_node=3 train.py --workers 1", 4, 4),
+    ],
+)  # fmt: skip
+def test_each_rank_has_workers_of_its_own(tmp_path: Path, words: str, by_command: int, by_code: int) -> None:
+    """Of whose batches nothing is known, so they are not in the sum."""
+    start = f"docker run --gpus all -v $PWD:/app -w /app example.org/a {words}\n"
+    assert need(tmp_path / "alone", {"run.sh": start}).recommended == by_command << 30
+    assert need(tmp_path / "code", {"run.sh": start, "train.py": JOINS + HALF}).recommended == by_code << 30
+
+
+def test_what_each_rank_keeps_is_our_choice(tmp_path: Path) -> None:
+    start = "docker run --gpus all example.org/a torchrun --nproc_per_node=8 train.py --num_workers 8\n"
+    (found,) = findings(tmp_path, {"run.sh": start})
+    reasons = {reason.label: reason for reason in found.why}
+    assert reasons["advised"].text == "8 GiB: 1 GiB for the batches of each rank"
+    assert reasons["advised"].basis == "chosen"
+    assert reasons["NCCL"].text == "8 ranks, about 536.7 MiB for one communicator"
