@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Literal
 
 from shmlint.model.launch import ENGINES
@@ -177,7 +177,9 @@ def one_heredoc(text: ShellText) -> ShellText:
             continue
         starts = list(re.finditer(_HEREDOC, line))
         behind = i + 1
-        for start in starts[:-1]:
+        for start, after in pairwise(starts):
+            if _last_end(line, start.end(), after.start()) is not None:
+                break  # the others are those of another command
             ends = (j for j in range(behind, len(lines)) if _ends(lines[j], start))
             end = next(ends, None)
             if end is None:
@@ -190,6 +192,9 @@ def one_heredoc(text: ShellText) -> ShellText:
 
 _QUOTED = r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|\$\([^()]*\)"""
 _UP_TO_SEMICOLON = re.compile(rf"(?s)(?:{_QUOTED}|[^\n\\'\";#]|(?<=\S)#)*+(?=;)")
+_UP_TO_SIGN = re.compile(rf"(?:{_QUOTED}|[<>]&|&>|[^\n\\'\";#|&]|(?<=\S)#)*+(?=[;|&])")
+"""Up to what ends a command behind which another is in the same line."""
+_SIGN = re.compile(r"(?!;;)(?:&&|\|[|&]?|[;&])|")
 _UP_TO_LINE_END = re.compile(rf"(?s)(?:{_QUOTED}|[^\n\\'\"])*+(?=\n)")
 
 
@@ -200,18 +205,30 @@ _MOST_ENDLESS = 20
 def commands_behind_documents(text: ShellText) -> ShellText:
     """A text in which what follows a here-document's command in its line, ``cat <<EOF; exit``, is behind the document.
 
-    The grammar takes the ``;`` for a part of the mark, and what follows for arguments.
+    The grammar takes the ``;`` for a part of the mark, and what follows for arguments. Of a command that has a
+    document of its own it does so behind other signs, too: ``bash <<A && bash <<B``.
     """
-    if "<<" not in text.text or ";" not in text.text:
-        return text
+    for _ in range(_MOST_IN_A_LINE if "<<" in text.text else 0):
+        moved = _moved_behind(text)
+        if moved is text:
+            break
+        text = moved
+    return text
+
+
+_MOST_IN_A_LINE = 10
+"""Commands of a line that have here-documents; those after them are not read."""
+
+
+def _moved_behind(text: ShellText) -> ShellText:
+    """A text in which what follows the first here-document of every line is behind the document."""
     order: list[int] = []
     endless: set[str] = set()
     at = failed = 0
     for start in re.finditer(_HEREDOC, text.text):
         if start.start() < at or start["word"] in endless:
             continue  # it is in a document, or has none
-        cut = _UP_TO_SEMICOLON.match(text.text, start.end())
-        line = _UP_TO_LINE_END.match(text.text, start.end())
+        cut, line = _behind(text.text, start)
         end = _end_of_document(text.text, line.end() + 1, start) if line is not None else None
         if line is None or end is None:
             failed += 1
@@ -219,9 +236,9 @@ def commands_behind_documents(text: ShellText) -> ShellText:
                 break  # each of them is looked for in all of the text
             endless |= {start["word"]} if line is not None else set()
             continue
-        if cut is not None and cut.end() < line.end():
-            rest = cut.end() + (not text.text.startswith(";;", cut.end()))  # a line end stands for a `;`
-            order += [*range(at, cut.end()), *range(line.end(), end), line.end(), *range(rest, line.end())]
+        if cut is not None and cut.start() < line.end():
+            # A line end stands for the sign.
+            order += [*range(at, cut.start()), *range(line.end(), end), line.end(), *range(cut.end(), line.end())]
         else:
             order += range(at, end)
         at = end
@@ -232,6 +249,28 @@ def commands_behind_documents(text: ShellText) -> ShellText:
     return text._replace(
         text="".join(text.text[i] for i in order), offsets=[text.offsets[i] for i in order], used_at=used_at
     )
+
+
+def _behind(text: str, start: re.Match[str]) -> tuple[re.Match[str] | None, re.Match[str] | None]:
+    """The sign between a command with a here-document and what follows in its line, and the rest of the line.
+
+    That is the last sign before another here-document, else the first ``;``.
+    """
+    line = _UP_TO_LINE_END.match(text, start.end())
+    following = re.search(_HEREDOC, line[0]) if line is not None else None
+    if following is not None:
+        return _last_end(text, start.end(), start.end() + following.start()), line
+    semicolon = _UP_TO_SEMICOLON.match(text, start.end())
+    return _SIGN.match(text, semicolon.end()) if semicolon is not None else None, line
+
+
+def _last_end(text: str, at: int, most: int) -> re.Match[str] | None:
+    """The sign that ends the last of the commands in a part of a text."""
+    found = None
+    while (command := _UP_TO_SIGN.match(text, at)) is not None and command.end() < most:
+        found = _SIGN.match(text, command.end())
+        at = max(found.end(), command.end() + 1) if found is not None else most
+    return found
 
 
 def _end_of_document(text: str, at: int, start: re.Match[str]) -> int | None:

@@ -15,6 +15,8 @@ from tests.table import table
         "cat <<A; " * 20_000, "".join(f"cat <<A{n}; " for n in range(20_000)) + "\n",
         "".join(f"cat <<A{n}; x\n" for n in range(20_000)), "cat <<A; '\n" * 20_000,
         "".join(f"cat <<A{n}; x\nA{n}\n" for n in range(20_000)),
+        "".join(f"cat <<A{n} && cat <<B{n}\nA{n}\nB{n}\n" for n in range(10_000)),
+        "cat <<A | cat <<A; " * 10_000 + "\n" + "A\n" * 100, "cat <<A" + " | x" * 50_000 + " <<B\nA\nB\n",
     ],
     ids=lambda text: repr(text[:24]),
 )  # fmt: skip

@@ -123,6 +123,13 @@ RUNS = "docker run --gpus all img"
         (f"[ a \\\n = b ] && {RUNS}\n", ["docker"]), (f"A=(\n[ a\n{RUNS}\n)\n[ a ] && {RUNS}\n", ["docker"]),
         (f"bash <<-'A' - <<B\n\t{RUNS}\n\tA\nB\n{RUNS}\n", ["docker"]),
         (f"cat <<A; bash <<B\n{RUNS}\nA\npodman run b\nB\n", ["podman"]),
+        # Each of several commands in a line reads its own.
+        (f"bash <<A; bash <<B\n{RUNS}\nA\npodman run b\nB\nnerdctl run c\n", ["docker", "podman", "nerdctl"]),
+        (f"bash <<A && bash 2>&1 <<'B'\n{RUNS}\nA\npodman run b\nB\n", ["docker", "podman"]),
+        (f"ssh a <<A || cat <<-B | bash; x\n{RUNS}\nA\n\tpodman run b\n\tB\n", ["docker", "podman"]),
+        (f"cat <<A | bash; bash <<B & bash <<C\n{RUNS}\nA\npodman run b\nB\n{RUNS}\nC\n",
+         ["docker", "podman", "docker"]),
+        (f"bash <<A | wc <<B\n{RUNS}\nA\npodman run b\nB\n", ["docker"]),
         (f"echo $((1<<A)) <<< x << B\n{RUNS}\nB\n{RUNS}\n", ["docker"]),
     ],
 )
