@@ -120,6 +120,8 @@ def paths(*named: str, exclude: tuple[str, ...] = (), kinds: tuple[str, ...] = (
         ("notes.txt", None),
         ("docker.txt", None),
         (".envrc", "shell"),
+        ("jobs/x.sbatch", "shell"),
+        ("x.slurm", "shell"),
         ("home/.bash_aliases", "shell"),
         ("guide.Rmd", "markdown"),
     ],

@@ -204,6 +204,7 @@ def test_a_start_in_a_variable_that_nothing_is_known_to_run_is_reported(text: st
          "steps:\n- task: Docker@2\n  inputs:\n    command: run\n    arguments: --gpus all IMG\n",
          "what the task `Docker@2` starts is not followed"),
         ("shell", "x.sh", "docker run --gpus all \\\n  --rm # IMG\n", "no image follows its options"),
+        ("shell", "x.sh", "docker run --gpus all -lab-image\n", "no image follows its options"),
         ("makefile", "Makefile", "ifdef X\n\tR := docker run --gpus=all\nendif\n",
          "no recipe is known to run what the variable holds"),
         ("makefile", "Makefile", "ifdef X\nR := docker run -d --gpus=all\nelse\nR := echo\nendif\na:\n\t$(R) IMG\n",

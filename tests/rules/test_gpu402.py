@@ -393,7 +393,8 @@ def test_what_follows_an_option_that_is_refused_is_not_read(tmp_path: Path, opti
         ('"--gpu=all"', ["GPU402"]), ('"--gpu", "all"', ["GPU402"]),
         ('"--gpus", "ALL"', ["GPU402"]), ('"--gpus=none"', ["GPU402"]), ('"--gpus", "all"', []),
         (r'"--gpus", "\"device=0,1\""', []), ('"--gpus", "device=0,1"', ["GPU401"]),
-        ("\"--gpus\", \"'device=0,1'\"", ["GPU401"]),
+        ("\"--gpus\", \"'device=0,1'\"", ["GPU401"]), ('"--gpus all", "--shm-size 8g"', ["GPU402"]),
+        ('"--runtime nvidia"', ["GPU402"]), ('"--runtime=nvidia"', []), ('"--runtime runc"', []),
     ],
 )  # fmt: skip
 def test_dev_containers(tmp_path: Path, arguments: str, rules: list[str]) -> None:

@@ -12,6 +12,7 @@ TRAINS = "command: torchrun --nproc_per_node=8 train.py"
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "too small": (service("shm_size: 64m"), [("SHM102", "error")]),
     "too small, by our choice": (service("shm_size: 256m"), [("SHM102", "warning")]),
+    "just below": (service("shm_size: 1000m"), [("SHM103", "note")]),
     "too small, documented": (service("shm_size: 256m", image="deepspeed/deepspeed"), [("SHM102", "error")]),
     "below an estimate": (service("shm_size: 512m", TRAINS, image=OWN), [("SHM102", "warning")]),
     "below Docker's default": (service("shm_size: 32m", TRAINS, image=OWN), [("SHM102", "error")]),

@@ -180,6 +180,13 @@ COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
     "one hyphen": (f"docker run -shm-size=8g --gpus all {IMAGE}",
                    ["`-shm-size` is an unknown flag, and Docker refuses the command; the option is `--shm-size`"],
                    None),
+    "ipc in a single word":
+        (f"docker run '--ipc host' --gpus all {IMAGE}",
+         ["`--ipc host` is a single word, which is refused as an unknown flag"], None),
+    "a single word":
+        (f"docker run '--shm-size 8g' --gpus all {IMAGE}",
+         ["`--shm-size 8g` is a single word, which is refused as an unknown flag"],
+         f"docker run '--shm-size=8g' --gpus all {IMAGE}"),
     "one hyphen before ipc":
         (f"docker run -ipc=host --gpus all {IMAGE}",
          ["`-ipc=host` is read as -i and -p, and Docker refuses the port; the option is `--ipc`"], None),

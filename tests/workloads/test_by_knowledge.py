@@ -8,7 +8,7 @@ import pytest
 
 from tests.project import findings, fixed
 from tests.table import table
-from tests.workloads.cases import DOCKERFILE, GPUS, HALF, JOINS, NGC, compose, need
+from tests.workloads.cases import DOCKERFILE, GPUS, HALF, JOINS, LOADER, NGC, compose, need
 
 CHECK = 'python -c "import torch; print(torch.cuda.device_count())"'
 
@@ -137,3 +137,21 @@ def test_what_each_rank_keeps_is_our_choice(tmp_path: Path) -> None:
     assert reasons["advised"].text == "8 GiB: 1 GiB for the batches of each rank"
     assert reasons["advised"].basis == "chosen"
     assert reasons["NCCL"].text == "8 ranks, about 536.7 MiB for one communicator"
+
+
+GENERATES = "import csv, random\nwith open('a.csv', 'w') as f:\n    csv.writer(f).writerow([random.random()])\n"
+ASKS = "import requests\nprint(requests.post('http://host:8000/v1/completions', json={'prompt': 'a'}).json())\n"
+
+
+@table(
+    "name, code, verdict",
+    [
+        ("generate_data.py", GENERATES, "not-needed"), ("client.py", ASKS, "not-needed"),
+        ("work.py", ASKS + LOADER, "needed"),
+    ],
+)  # fmt: skip
+def test_a_program_of_an_image_for_training_may_do_something_else(
+    tmp_path: Path, name: str, code: str, verdict: str
+) -> None:
+    start = f"docker run --gpus all -v $PWD:/app -w /app {NGC} python {name}\n"
+    assert need(tmp_path, {"run.sh": start, name: code}).verdict == verdict

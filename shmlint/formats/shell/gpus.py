@@ -54,7 +54,7 @@ def _read(run: RunCommand, docker: DockerCommand | None, binary: Word | None) ->
         unknown = Unknown("variable", runtime.because, runtime.value or "")
     environment = environment_of(run, fallback) if fallback is not None else {}
     request = gpu_requests.read(requests, environment, unknown)
-    return request._replace(device_lists=tuple(_device_lists(run)), invalid=tuple(_invalid(run)))
+    return request._replace(device_lists=tuple(_device_lists(run)), invalid=(*_single_words(run), *_invalid(run)))
 
 
 def _first_span(run: RunCommand) -> Span | None:
@@ -124,10 +124,6 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             changes = tuple(_renamed(option, name))
             yield GpuFault(option.word.span, "misspelt", name, _misspelt(name), changes, "write --gpus")
         if is_one_word(option):
-            message = f"`{option.word.text}` is a single word, which {_who(run)} refuses as an unknown flag"
-            changes = tuple(join_by_sign(option))
-            advice = "write the option and its value as two words"
-            yield GpuFault(place, "one-word", option.word.text, message, changes, advice)
             continue
         if request.error and is_placeholder(value):
             continue
@@ -143,6 +139,21 @@ def _invalid(run: RunCommand) -> Iterator[GpuFault]:
             advice = "remove the count, or the devices"
             message = f"`--gpus {value}` is refused by the engine: {request.daemon_error}"
             yield GpuFault(place, "refused-by-engine", shown(value), message, (), advice)
+
+
+def _single_words(run: RunCommand) -> Iterator[GpuFault]:
+    """``"--gpus all"`` and ``"--runtime nvidia"``, each an option and its value in a single word."""
+    options = [option for option, _ in run.gpus()]
+    runtime = run.runtime()
+    if runtime is not None and runtime.value == "nvidia":
+        options.append(runtime)
+    for option in options:
+        place, text = option.word.span, option.word.text
+        if option.unknown or place is None or not is_one_word(option):
+            continue
+        message = f"`{text}` is a single word, which {_who(run)} refuses as an unknown flag"
+        advice = "write the option and its value as two words"
+        yield GpuFault(place, "one-word", text, message, tuple(join_by_sign(option)), advice)
 
 
 def _misspelt(name: str) -> str:

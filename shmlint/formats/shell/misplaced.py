@@ -17,15 +17,17 @@ from shmlint.syntax.word import Word
 def misspelt(run: RunCommand) -> Iterator[Misplaced]:
     """``--shm_size``, ``--shm-size:8g``, ``--shm-siz``, ``-shm-size``, ``--shm``, ``-ipc=host``, ``--shm-size 8 g``.
 
-    The client refuses them.
+    The client refuses them, and ``"--ipc host"`` as a single word.
     """
     word = run.unknown_option
-    size = run.shm_size()
-    if size is not None and is_one_word(size) and size.word.span is not None:
-        given = size.word
-        message = f"`{given.text}` is a single word, which is refused as an unknown flag"
-        advice = "write the option and its value as two words"
-        yield Misplaced(size.word.span, message, tuple(join_by_sign(size)), _value((given,)), (), given.text, advice)
+    for option in filter(None, (run.shm_size(), run.ipc())):
+        given = option.word
+        if is_one_word(option) and given.span is not None:
+            message = f"`{given.text}` is a single word, which is refused as an unknown flag"
+            sized = option.name == OPTION
+            changes, size = (tuple(join_by_sign(option)), _value((given,))) if sized else ((), None)
+            advice = "write the option and its value as two words"
+            yield Misplaced(given.span, message, changes, size, (), given.text, advice)
     name = word.text.partition("=")[0] if word is not None else ""
     if word is not None and word.span is not None and name == OPTION:
         because = run.unknown.because if run.unknown is not None else ""

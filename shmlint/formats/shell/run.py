@@ -147,8 +147,8 @@ def _read_word(word: Word, sign: str, after: Word | None) -> Word:
 
 def with_misspelt(launch: Launch, run: RunCommand) -> Launch:
     """A launch with the sizes that the client refuses for how their option is written."""
-    size, unknown = run.shm_size(), run.unknown_option
-    if unknown is None and (size is None or not is_one_word(size)):
+    deciding = filter(None, (run.shm_size(), run.ipc()))
+    if run.unknown_option is None and not any(map(is_one_word, deciding)):
         return launch
     from shmlint.formats.shell.misplaced import misspelt
 

@@ -284,7 +284,10 @@ def test_gpus_that_a_command_prints_and_nothing_else(options: str, requested: bo
         assert launch.gpu.in_branches is (requested is True)
 
 
-@table("options", ["$([ -t 0 ] && echo -it)", "$(tty -s && echo -it || echo -i)", "${A:+--rm}"])
+@table(
+    "options",
+    ["$([ -t 0 ] && echo -it)", "$(tty -s && echo -it || echo -i)", "${A:+--rm}", '"${A:+--name \"$A\"}"'],
+)
 def test_other_options_that_a_command_prints_decide_nothing(options: str) -> None:
     launch = one(f"docker run {options} --gpus all img")
     assert (launch.gpu.requested, launch.gpu.in_branches, launch.undecided) == (True, False, None)
