@@ -462,8 +462,7 @@ class _OptionReader:
         if self.at + 1 == len(self.words):
             return False
         if not word.maybe_many:
-            after = self.words[self.at + 1]
-            return None if not after.unknown and re.search(_SURE_IMAGE, after.text) is not None else False
+            return _is_before_image(self.words[self.at + 1 : self.at + 1 + _MOST_UNKNOWN])
         at = max(self.at + 1, self.passable)  # each word is looked at once, however many ask
         while at + 1 < len(self.words) and self._may_be_none(self.words[at]):
             at += 1
@@ -481,6 +480,14 @@ class _OptionReader:
     def _may_be_none(self, word: Word) -> bool:
         """Whether a word that is not known may become no word, and is not the image by its name."""
         return bool(word.unknown) and word.maybe_many and _NAMED_IMAGE.search(word.text) is None
+
+
+def _is_before_image(following: Sequence[Word]) -> bool | None:
+    """Whether an image is behind a single word, as the words that follow say; None where either may be it."""
+    after = next((one for one in following if not one.unknown or _NAMED_IMAGE.search(one.text)), None)
+    if after is None or after.unknown:
+        return after is not None
+    return None if re.search(_SURE_IMAGE, after.text) is not None else False
 
 
 def _cases_of(word: Word, engine: Binary, verb: Verb) -> Sequence[Sequence[Option]]:
@@ -561,6 +568,8 @@ def _lacks_value(name: str, after: Word, rest: Sequence[Word]) -> bool:
     return "/" in after.text[1:] and is_reference(after.text)
 
 
+_MOST_UNKNOWN = 8
+"""Words after one that is not known among which the image is looked for."""
 _UNIT = r"(?i)(?:[kmgt]i?b?|bytes?|b)"
 _PLACE = r"(?s)\$?\{\{.*?\}\}|\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*>|\{+[^{}]*\}+|\$[@*#?!$-]"
 

@@ -392,6 +392,8 @@ def test_where_it_starts(text: str, line: int, first: str) -> None:
         ("$TTY $X11", NEEDY), ('${NAME:+--name "$NAME"}', NEEDY), ("${A%%=*}=8g", NEEDY), ("--shm-\\\nsize=8g", NEEDY),
         ("/dev/kfd", None), (":", None), ("docker", None), ("'a\nb'", None),
         ("'a b'", None), ("${Serving Engine}", None),
+        ('"$A"', None), ('"$A" "$B"', None), ('"$A" "$B" "$C"', None), ('"$A" "$IMAGE"', "$IMAGE"),
+        ('"$A" "$B" tool', "$A"),
     ],
 )  # fmt: skip
 def test_only_what_can_be_an_image_is_one(options: str, image: str | None) -> None:
