@@ -217,10 +217,16 @@ def newline_of(source: Source, at: int) -> str:
 
 
 def quoted_like(node: MappingNode | None, text: str) -> str:
-    """A text in double quotes where every key of the mapping has them (JSON style)."""
-    if node is None or not node.pairs:
-        return text
-    return f'"{text}"' if all(isinstance(key, Scalar) and key.style == '"' for key, _ in node.pairs) else text
+    """A text in the quotation marks of the keys of a mapping, where every key has some (JSON style)."""
+    mark = quotation_mark(node)
+    return f"{mark}{text}{mark}"
+
+
+def quotation_mark(node: MappingNode | None) -> str:
+    """What is around every key of a mapping, that of most of them where they differ; empty where a key has none."""
+    styles = [key.style if isinstance(key, Scalar) else None for key, _ in node.pairs] if node is not None else []
+    quoted = [style for style in styles if style in ("'", '"')]
+    return max(("\"", "'"), key=quoted.count) if quoted and len(quoted) == len(styles) else ""
 
 
 def _insert_flow(body: Body, node: MappingNode, pair: Pair, here: Source) -> Iterator[Change]:

@@ -24,6 +24,7 @@ from shmlint.formats.compose.splice import (
     line_edit,
     neighbour_of,
     newline_of,
+    quotation_mark,
     quoted_like,
 )
 from shmlint.formats.compose.tree import Branch, Layer, Leaf, items_of
@@ -236,8 +237,8 @@ def _title(body: Body, at: int, size: int, *edits: Edit) -> Change:
 
 
 def _in_flow(node: MappingNode, size: int) -> str:
-    """The mount in braces, with the quotes of JSON where the service has them."""
-    q = '"' if quoted_like(node, "x") != "x" else ""
+    """The mount in braces, with the quotation marks that the keys of the service have."""
+    q = quotation_mark(node)
     return (
         f"{{{q}type{q}: {q}tmpfs{q}, {q}target{q}: {q}/dev/shm{q}, "
         f"{q}tmpfs{q}: {{{q}size{q}: {size}}}}}"
@@ -289,8 +290,8 @@ def _new_key(body: Body, node: MappingNode, size: int) -> Change:
         pair = f"{quoted_like(node, 'volumes')}: [{_in_flow(node, size)}]"
         return _title(body, key.start, size, Edit(source.path, end, end, f", {pair}"))
     indentation = indentation_of(text, key.start)
-    if quoted_like(node, "x") != "x":
-        lines = [f'{indentation}"volumes": [{_in_flow(node, size)}]']
+    if quotation_mark(node):
+        lines = [f"{indentation}{quoted_like(node, 'volumes')}: [{_in_flow(node, size)}]"]
     else:
         lines = [f"{indentation}volumes:", *_block(indentation + _step(node, text), "  ", size)]
     return _title(body, max(end - 1, 0), size, _lines(body, end, lines))

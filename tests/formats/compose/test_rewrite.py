@@ -439,6 +439,18 @@ services:
         '{"services":{"a":{"image":"pytorch/pytorch","gpus":"all"}}}',
         '{"services":{"a":{"image":"pytorch/pytorch","gpus":"all", "shm_size": "8gb"}}}',
     ),
+    "single quotation marks": (
+        "services:\n  a:\n    'image': pytorch/pytorch\n    'gpus': all\n",
+        "services:\n  a:\n    'image': pytorch/pytorch\n    'gpus': all\n    'shm_size': '8gb'\n",
+    ),
+    "quotation marks of both kinds": (
+        "services: {a: {'image': pytorch/pytorch, \"restart\": always, 'gpus': all}}\n",
+        "services: {a: {'image': pytorch/pytorch, \"restart\": always, 'gpus': all, 'shm_size': '8gb'}}\n",
+    ),
+    "quotation marks around some keys": (
+        "services:\n  a:\n    image: pytorch/pytorch\n    'gpus': all\n",
+        "services:\n  a:\n    image: pytorch/pytorch\n    'gpus': all\n    shm_size: 8gb\n",
+    ),
     "an alias": (
         """\
 x-gpu: &gpu
