@@ -13,7 +13,10 @@ CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "too small": (service("shm_size: 64m"), [("SHM102", "error")]),
     "too small, by our choice": (service("shm_size: 256m"), [("SHM102", "warning")]),
     "just below": (service("shm_size: 1000m"), [("SHM103", "note")]),
-    "too small, documented": (service("shm_size: 256m", image="deepspeed/deepspeed"), [("SHM102", "error")]),
+    "too small, computed": (service("shm_size: 100m", image="blakeblackshear/frigate:stable"), [("SHM102", "error")]),
+    "too small for a report": (service("shm_size: 256m", image="deepspeed/deepspeed"), [("SHM102", "warning")]),
+    "what an older guide gives":
+        (service("shm_size: 64mb", image="ghcr.io/blakeblackshear/frigate:0.14.1"), [("SHM102", "warning")]),
     "below an estimate": (service("shm_size: 512m", TRAINS, image=OWN), [("SHM102", "warning")]),
     "below Docker's default": (service("shm_size: 32m", TRAINS, image=OWN), [("SHM102", "error")]),
     "above an estimate": (service("shm_size: 1000m", TRAINS, image=OWN), [("SHM103", "note")]),
@@ -65,7 +68,7 @@ def test_a_donor_is_judged_at_the_one_that_joins(tmp_path: Path) -> None:
     [
         (service("shm_size: 256m"), "chosen", "512 MiB, below which DeepSpeed warns"),
         (service("shm_size: 256m", image="pytorch/pytorch"), "chosen", "512 MiB, below which DeepSpeed warns"),
-        (service("shm_size: 256m", image="deepspeed/deepspeed"), "computed", "512 MiB"),
+        (service("shm_size: 100m", image="blakeblackshear/frigate:stable"), "computed", "128 MiB"),
         (service("shm_size: 256m", TRAINS, image=OWN), "estimated", "8 ranks, about 536.7 MiB"),
     ],
 )

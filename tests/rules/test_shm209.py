@@ -62,7 +62,7 @@ def test_a_size_above_the_memory_limit(tmp_path: Path, files: dict[str, str] | s
     [
         ("16g", NGC, "8gb"),
         ("8g", NGC, ""),
-        ("1g", "deepspeed/deepspeed", "512mb"),  # what is recommended does not fit, the least does
+        ("512m", "blakeblackshear/frigate:stable", "128mb"),  # what is recommended does not fit, the least does
         ("1g", NGC, ""),
         ("512m", NGC, ""),
         ("2g", OWN, "1gb"),
@@ -71,7 +71,7 @@ def test_a_size_above_the_memory_limit(tmp_path: Path, files: dict[str, str] | s
         ("${LIMIT}", NGC, "8gb"),
     ],
 )
-@table("size", ["", "shm_size: 128m"])
+@table("size", ["", "shm_size: 100m"])
 def test_no_fix_asks_for_more_than_the_memory_there_is(
     tmp_path: Path, limit: str, image: str, written: str, size: str
 ) -> None:
