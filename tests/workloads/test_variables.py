@@ -29,6 +29,9 @@ def test_variables_of_scripts_and_images_are_checked(
     [
         'import os\nos.environ["NCCL_P2P_DISABLE"] = "1"\n',
         'import os\nos.environ.setdefault("NCCL_P2P_DISABLE", "1")\n',
+        'import os\nos.environ.update({"A": a(), "NCCL_P2P_DISABLE": "1", **b()})\n',
+        'import os\nos.environ.update(c(), NCCL_P2P_DISABLE="1")\n',
+        'import os\nos.environ |= {"NCCL_P2P_DISABLE": "1"}\n',
     ],
 )
 def test_variables_that_a_program_sets_are_checked(tmp_path: Path, code: str) -> None:
