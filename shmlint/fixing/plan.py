@@ -88,7 +88,8 @@ def _changes(launch: Launch, wanted: Intention) -> Sequence[Change]:
         case CorrectMountSize(place, size):
             text = _kernel_size(size)
             edit = Edit(place.path, place.start, place.end, text)
-            return (Change((edit,), f"write `size={text}` in line {place.line}"),)
+            key = "tmpfs-size" if place.source.text.endswith("tmpfs-size=", 0, place.start) else "size"
+            return (Change((edit,), f"write `{key}={text}` in line {place.line}"),)
         case EditComment(change):
             return (change,)
     assert_never(wanted)

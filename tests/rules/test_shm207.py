@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from shmlint.fixing.plan import planned
 from tests.project import findings, fixed
 from tests.table import table
 
@@ -99,3 +100,16 @@ def test_of_two_sizes_the_last_counts(tmp_path: Path) -> None:
     assert findings(tmp_path, {"run.sh": shell("size=8gb,size=8g")}, select=RULE) == []
     files = {"run.sh": shell("size=1g,size=8gb")}
     assert fixed(tmp_path, files, select=RULE) == {"run.sh": shell("size=1g,size=8g")}
+
+
+@table(
+    "words, written",
+    [
+        ("--mount type=tmpfs,dst=/dev/shm,tmpfs-size=8Gi", "write `tmpfs-size=8g` in line 1"),
+        ("--tmpfs /dev/shm:size=8Gi", "write `size=8g` in line 1"),
+    ],
+)
+def test_the_title_names_the_key_that_is_there(tmp_path: Path, words: str, written: str) -> None:
+    (found,) = findings(tmp_path, {"run.sh": f"docker run --gpus all {words} x\n"}, select=RULE)
+    change = planned(found)
+    assert change is not None and change.title == written
