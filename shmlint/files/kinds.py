@@ -299,7 +299,13 @@ _KINDS = (
         named=_path(r"(?:[^/]*[._-])?jenkinsfile(?:[._-][^/]*)?", r"[^/]*\.(?:groovy|jenkins)"),
         words=(*_DOCKER, b"withDockerContainer", b".com/gpu"),
     ),
-    _Kind("fish", named=_path(r"[^/]*\.fish"), words=_DOCKER),
+    _Kind(
+        "fish",
+        named=_path(r"[^/]*\.fish"),
+        maybe=_path(r"[^/.]+"),
+        tells=lambda content: re.match(rb"#![^\n]*\bfish\b", content) is not None,
+        words=_DOCKER,
+    ),
     _Kind(
         "unread",
         named=_path(r"[^/]*\.(?:ps1|psm1|bat|cmd|adoc|asciidoc|org|ipynb)"),

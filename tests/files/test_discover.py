@@ -152,6 +152,7 @@ def test_the_name_decides(path: str, kind: str | None) -> None:
         ("compose.yaml.example", "services:\n  a: {}\n", "template"),
         ("compose.yaml.bak", "services:\n  a: {}\n", None),
         ("values.yaml.gotmpl", "image: {{ .Values.services }}\n", None),
+        ("bin/go", "#!/usr/bin/env fish\n", "fish"), ("bin/go", "#!/bin/cat\nfish\n", None),
     ],
 )
 def test_the_content_decides_where_only_a_part_of_the_name_fits(path: str, content: str, kind: str | None) -> None:
