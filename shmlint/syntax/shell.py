@@ -212,7 +212,7 @@ def _only_asks(raw: str) -> bool:
 def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[str, Word, bool]]:
     """What a text exports to the programs it starts, and whether no condition decides about that.
 
-    What is assigned apart from its ``export`` counts where it is assigned once.
+    What is assigned apart from its ``export`` counts where it is assigned once, and nothing that is unset later.
     """
     if re.search(_MAY_EXPORT, text.text) is None:
         return
@@ -221,6 +221,9 @@ def exports(text: ShellText, before: Variables | None = None) -> Iterator[tuple[
     exported = tree.exported()
     assigned: dict[str, list[Node]] = {}
     for node in tree.nodes:
+        if node.type == "unset_command":
+            for part in node.named_children:
+                assigned.pop(tree.raw(part), None)
         name = node.child_by_field_name("name") if node.type == "variable_assignment" else None
         if name is not None and tree.raw(name) in exported and not tree.is_for_command(node):
             assigned.setdefault(tree.raw(name), []).append(node)

@@ -53,6 +53,8 @@ def test_variables_that_a_program_sets_are_checked(tmp_path: Path, code: str) ->
         ("NCCL_P2P_DISABLE=1 echo", None),
         ("NCCL_P2P_DISABLE=1; export NCCL_P2P_DISABLE", "NCCL501"),
         ("declare -x NCCL_P2P_DISABLE=1", "NCCL501"),
+        ("export NCCL_P2P_DISABLE=1; unset NCCL_P2P_DISABLE", None),
+        ("unset NCCL_P2P_DISABLE; export NCCL_P2P_DISABLE=1; unset -v OTHER", "NCCL501"),
         ("set -a; NCCL_P2P_DISABLE=1; set +a", "NCCL501"),
         ("set -a; set +a; NCCL_P2P_DISABLE=1", None),
         ("NCCL_P2P_DISABLE=1 true; export NCCL_P2P_DISABLE", None),
