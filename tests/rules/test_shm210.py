@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -257,8 +258,7 @@ def test_the_program_of_an_unknown_image_may_have_such_an_option(tmp_path: Path,
 @table(("line", "expected", "after"), COMMANDS.values(), ids=COMMANDS)
 def test_the_client_sees_an_argument(tmp_path: Path, line: str, expected: list[str], after: str | None) -> None:
     def asked(command: str) -> tuple[int, list[str]] | str:
-        words = command.replace("\\\n", " ").replace("'", "").split()[1:]
-        _, body, said = docker_create(words)
+        _, body, said = docker_create(shlex.split(command.replace("\\\n", " "))[1:])
         return said if body is None else (body["HostConfig"]["ShmSize"], body.get("Cmd") or [])
 
     answer = asked(line)
