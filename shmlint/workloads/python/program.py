@@ -685,36 +685,23 @@ def _row_of_name(name: str) -> Row | None:
 
 
 def _environment(loaded: Loaded) -> Iterator[tuple[str, str, Span]]:
-    """``os.environ["NAME"] = "value"`` and ``os.environ.update({"NAME": "value"})`` anywhere in a module."""
+    """``os.environ["NAME"] = "value"`` and ``os.environ |= {"NAME": "value"}`` anywhere in a module."""
     if not loaded.module.nodes or "environ" not in loaded.source.text:
         return
     scope = Scope(loaded.path, loaded.source, loaded.module, None, None)
     for node in loaded.module.nodes:
-        for name, value, place in _put(node):
+        for name, value in _put(node):
             if not isinstance(name, ast.Constant) or not isinstance(value, ast.Constant):
                 continue
             if isinstance(name.value, str) and isinstance(value.value, str | int):
-                yield name.value, text_of(value.value), scope.span(place)
+                yield name.value, text_of(value.value), scope.span(node)
 
 
-def _put(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, ast.expr | ast.stmt]]:
-    """The names and values that a statement or a call puts into the environment, and where."""
+def _put(node: ast.AST) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+    """The names and values that a statement puts into the environment."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Subscript) and dotted(target.value).endswith("environ"):
-                yield target.slice, node.value, node
-    elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.BitOr) and dotted(node.target).endswith("environ"):
-        yield from _pairs(node.value)
-    elif isinstance(node, ast.Call) and dotted(node.func).endswith("environ.update"):
-        for given in node.args[:1]:
-            yield from _pairs(given)
-        for keyword in node.keywords:
-            if keyword.arg is not None:
-                yield ast.Constant(keyword.arg), keyword.value, keyword.value
-
-
-def _pairs(node: ast.expr) -> Iterator[tuple[ast.expr, ast.expr, ast.expr]]:
-    """The keys and values of a mapping that is written out, and where each value is."""
-    if isinstance(node, ast.Dict):
-        pairs = zip(node.keys, node.values, strict=True)
-        yield from ((key, value, value) for key, value in pairs if key is not None)
+                yield target.slice, node.value
+    elif isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Dict) and dotted(node.target) == "os.environ":
+        yield from zip(node.value.keys, node.value.values, strict=True)

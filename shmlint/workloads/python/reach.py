@@ -905,8 +905,8 @@ class Walker:
         self._reads(name, node, scope)
         if name.rpartition(".")[2] in _FILLS_CLASSES and "HfArgumentParser" in scope.source.text:
             self._fills_classes(name.rpartition(".")[2], node, scope, certain=unit.certain)
-        if name in ("os.environ.setdefault", "os.putenv") and len(node.args) == 2:
-            self._set_environment(node.args[0], node.args[1], scope, node)
+        if name in _PUTS_VARIABLES:
+            self._put_variables(last, node, scope)
         self._moves = self._moves or name in _CHANGES_DIRECTORY
         if starts(name):
             self._starts.append((name, node, scope, unit.certain))
@@ -1157,10 +1157,18 @@ class Walker:
             if re.match(_OF_TESTS, name) is not None:
                 self._reach(module, name, certain=False)
 
-    def _set_environment(self, key: ast.expr, value: ast.expr, scope: Scope, node: ast.AST) -> None:
-        name, text = self.evaluator.value(key, scope).value, self.evaluator.value(value, scope).value
-        if isinstance(name, str) and isinstance(text, str):
-            self.environment.append((name, text, scope.span(node)))
+    def _put_variables(self, last: str, node: ast.Call, scope: Scope) -> None:
+        """Note what a call puts into the environment: ``os.environ.setdefault(name, text)``, ``os.environ.update``."""
+        pairs: list[tuple[ast.expr | None, ast.expr]] = [(node.args[0], node.args[1])] if len(node.args) == 2 else []
+        if last == "update":
+            first = node.args[0] if node.args else None
+            pairs = list(zip(first.keys, first.values, strict=True)) if isinstance(first, ast.Dict) else []
+            pairs += [(ast.Constant(keyword.arg), keyword.value) for keyword in node.keywords if keyword.arg]
+        for key, value in pairs:
+            name = self.evaluator.value(key, scope).value if key is not None else None
+            text = self.evaluator.value(value, scope).value
+            if isinstance(name, str) and isinstance(text, str):
+                self.environment.append((name, text, scope.span(value if last == "update" else node)))
 
     def _started(self) -> None:
         """The programs that are started, once all calls are known that say with what."""
@@ -1235,6 +1243,7 @@ _RUN_MODULES = frozenset(
     {"unittest.main", "doctest.testmod", "absl.testing.absltest.main", "cProfile.run", "profile.run"}
 )
 """Calls that run the tests, or any code, of the module around them."""
+_PUTS_VARIABLES = frozenset({"os.environ.setdefault", "os.environ.update", "os.putenv"})
 _CHANGES_DIRECTORY = frozenset({"os.chdir", "os.fchdir", "contextlib.chdir"})
 _IMPORTING = frozenset({"uvicorn.run"})
 """Calls that import the module which they are given by its name."""
