@@ -88,6 +88,11 @@ class Need(NamedTuple):
         return sum(mechanism.bytes or 0 for mechanism in self.mechanisms)
 
     @property
+    def times(self) -> int:
+        """How many processes have what is not known of the mechanisms; 1 where all is known."""
+        return max((mechanism.times for mechanism in self.mechanisms if mechanism.bytes is None), default=1)
+
+    @property
     def floor(self) -> int:
         """The least that is not too small, in bytes: what is documented or computed, else the sum, else our choice."""
         if self.minimum is not None:

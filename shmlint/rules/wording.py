@@ -130,8 +130,7 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
         return Reason(f"{human(size)}{f': {detail}' if detail else ''}", label, basis, about.get("source", ""))
     if need.given and figure == "recommended":
         return Reason(f"{human(size)}, for what the repository gives the same container elsewhere", label)
-    ranks = max((mechanism.times for mechanism in need.mechanisms if mechanism.bytes is None), default=1)
-    if ranks > 1 and size == rounded(ranks * UNKNOWN_RECOMMENDED):
+    if need.times > 1 and size == rounded(need.times * UNKNOWN_RECOMMENDED):
         return Reason(f"{human(size)}: {human(UNKNOWN_RECOMMENDED)} for the batches of each rank", label, "chosen")
     counted = all(mechanism.bytes and mechanism.id != "nccl" for mechanism in need.mechanisms)
     if need.mechanisms and (size != UNKNOWN_RECOMMENDED or counted or 2 * need.total > size):

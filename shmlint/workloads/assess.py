@@ -124,14 +124,13 @@ def _with_room(case: Case, need: Need) -> Need:
 
     Where one of them is not known, it is at least the size of the image: the same container gets the same advice.
     """
-    known = need.known
-    times = max((one.times for one in need.mechanisms if one.bytes is None), default=1)
-    size = max(need.recommended or UNKNOWN_RECOMMENDED, rounded(known), rounded(times * UNKNOWN_RECOMMENDED))
+    least = rounded(max(need.known, need.times * UNKNOWN_RECOMMENDED))
+    size = max(need.recommended or UNKNOWN_RECOMMENDED, least)
     if need.workload is None and any(mechanism.bytes is None for mechanism in need.mechanisms):
         image = environment(case)
         if image is not None and (image.recommended or 0) > size:
             return need._replace(recommended=image.recommended, workload=image.known)
-    return need._replace(recommended=size) if known else need
+    return need._replace(recommended=size) if need.known or need.times > 1 else need
 
 
 # Classifiers, in their order ------------------------------------------------------------------

@@ -146,7 +146,10 @@ def _ranks(case: _Case) -> Need | None:
     mechanism = nccl(ranks, (told,), case.launch)
     mechanism = mechanism._replace(bytes=None, because="several ranks") if reading.private else mechanism
     if reading.workers and not reading.private:
-        mechanisms += (_of_unknown_batches(reading.workers, ranks, reading.workers_span),)
+        from shmlint.workloads.mechanisms import counted_workers
+
+        told_workers = Evidence(counted_workers(reading.workers), reading.workers_span, DATALOADER_SOURCE)
+        mechanisms += (unknown_batches(counted_workers(reading.workers), (told_workers,), ranks),)
     perhaps = (workload is not None and workload.condition) or reading.ranks_perhaps or reading.by_default
     # Where training needs more anyway, as its maintainers say, doubtful ranks make it no less sure.
     surely = not perhaps or (_trains(reading) and _workload(case).verdict == "needed")
@@ -228,7 +231,7 @@ def _workers(case: _Case) -> Need | None:
     told = Evidence(text, reading.workers_span, DATALOADER_SOURCE)
     verified = workload is not None and workload.verified
     minimum, recommended = (case.minimum, case.recommended) if verified else (None, None)
-    mechanism = Mechanism("dataloader", None, "estimated", because, (told,), DATALOADER_SOURCE)
+    mechanism = unknown_batches(because, (told,))
     doubtful = reading.serves or reading.workers_perhaps or _are_few(reading.ran)
     return Need(
         "needed" if _trains(reading) and not doubtful else "likely", minimum,
@@ -237,13 +240,10 @@ def _workers(case: _Case) -> Need | None:
     )  # fmt: skip
 
 
-def _of_unknown_batches(workers: int, ranks: int, span: Span | None) -> Mechanism:
-    """What so many workers of every rank keep, of which a command does not say how large it is."""
-    from shmlint.workloads.mechanisms import counted_workers
-
-    because = f"{counted_workers(workers)} of each rank"
-    told = Evidence(because, span, DATALOADER_SOURCE)
-    return Mechanism("dataloader", None, "estimated", because, (told,), DATALOADER_SOURCE, times=ranks)
+def unknown_batches(workers: str, told: tuple[Evidence, ...], ranks: int = 1) -> Mechanism:
+    """What workers, of every rank where there are several, keep of batches whose size is not known."""
+    because = f"{workers} of each rank" if ranks > 1 else workers
+    return Mechanism("dataloader", None, "estimated", because, told, DATALOADER_SOURCE, times=ranks)
 
 
 def _are_few(commands: Sequence[Ran]) -> bool:

@@ -18,6 +18,7 @@ from shmlint.workloads.by_knowledge import (
     collectives,
     nccl,
     queues,
+    unknown_batches,
 )
 from shmlint.workloads.commands import (
     MOST_RANKS,
@@ -481,7 +482,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
         if 0 < texts * reading.tokens * _TOKEN_PARTS * _TOKEN <= room:
             return "small"
     if not shape or size is None or size < 1:
-        return _of_unknown_batches(count, ranks, evidence)
+        return unknown_batches(_workers_text(count), tuple(evidence), ranks)
     item = (1 if fixed else _FLOAT) * _product(shape)
     certain_count = count if count is not None else 8
     more = call.row.validation
@@ -493,7 +494,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     if total * (1 if fixed else reading.pictures) <= room and few:
         return "small"
     if total <= room:
-        return _of_unknown_batches(count, ranks, evidence)
+        return unknown_batches(_workers_text(count), tuple(evidence), ranks)
     if place is not None:
         evidence.append(Evidence(f"items of {' × '.join(map(str, shape))}", place))
     if call.resized is not None:
@@ -529,11 +530,6 @@ def _exceeds(call: Call, items: Items, room: int) -> bool:
         return False
     item = (1 if call.row.item and not items else _FLOAT) * _product(shape)
     return batches_at_once(1, call.prefetch.number or 2) * call.batch.number * item > room
-
-
-def _of_unknown_batches(count: int | None, ranks: int, evidence: Sequence[Evidence]) -> Mechanism:
-    because = f"{_workers_text(count)}{' of each rank' if ranks > 1 else ''}"
-    return Mechanism("dataloader", None, "estimated", because, tuple(evidence), DATALOADER_SOURCE, times=ranks)
 
 
 def _workers_text(count: int | None) -> str:

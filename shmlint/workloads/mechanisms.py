@@ -50,7 +50,7 @@ SEGMENT_SOURCE = "https://github.com/NVIDIA/nccl/blob/5067397/src/init.cc#L810-L
 CHANNELS = 2
 """Channels that logs of PCIe machines show (NVIDIA/nccl#1518)."""
 MOST_CHANNELS = 64
-"""NCCL takes no more (NVIDIA/nccl src/include/device.h, ``MAXCHANNELS``)."""
+"""NCCL takes no more (``MAXCHANNELS``, NVIDIA/nccl at 0524aef7, src/include/device.h)."""
 
 TORCH_NCCL = {
     "2.1": "2.18.1", "2.2": "2.19.3", "2.3": "2.20.5", "2.4": "2.20.5", "2.5": "2.21.5", "2.6": "2.21.5",

@@ -116,18 +116,23 @@ def test_what_workers_keep(tmp_path: Path, workers: int, told: str) -> None:
 
 
 @table(
-    "words, by_command, by_code",
+    "words, by_command, joined, unjoined",
     [
-        ("torchrun --nproc_per_node=8 train.py", 1, 8), ("torchrun --nproc_per_node=8 train.py --workers 0", 1, 1),
-        ("torchrun --nproc_per_node=8 train.py --workers 8", 8, 8), ("python train.py --workers 8", 1, 1),
-        ("torchrun --nproc_per_node=3 train.py --workers 1", 4, 4),
+        ("torchrun --nproc_per_node=8 train.py", 1, 8, 8),
+        ("torchrun --nproc_per_node=8 train.py --workers 0", 1, 1, None),
+        ("torchrun --nproc_per_node=8 train.py --workers 8", 8, 8, 8), ("python train.py --workers 8", 1, 1, 1),
+        ("torchrun --nproc_per_node=3 train.py --workers 1", 4, 4, 4),
     ],
 )  # fmt: skip
-def test_each_rank_has_workers_of_its_own(tmp_path: Path, words: str, by_command: int, by_code: int) -> None:
-    """Of whose batches nothing is known, so they are not in the sum."""
+def test_each_rank_has_workers_of_its_own(
+    tmp_path: Path, words: str, by_command: int, joined: int, unjoined: int | None
+) -> None:
+    """Of whose batches nothing is known, so they are not in the sum; also of ranks that do not join."""
     start = f"docker run --gpus all -v $PWD:/app -w /app example.org/a {words}\n"
     assert need(tmp_path / "alone", {"run.sh": start}).recommended == by_command << 30
-    assert need(tmp_path / "code", {"run.sh": start, "train.py": JOINS + HALF}).recommended == by_code << 30
+    assert need(tmp_path / "code", {"run.sh": start, "train.py": JOINS + HALF}).recommended == joined << 30
+    alone = need(tmp_path / "plain", {"run.sh": start, "train.py": HALF}).recommended
+    assert alone == (unjoined << 30 if unjoined is not None else None)
 
 
 def test_what_each_rank_keeps_is_our_choice(tmp_path: Path) -> None:
