@@ -178,7 +178,7 @@ def one_heredoc(text: ShellText) -> ShellText:
         starts = list(re.finditer(_HEREDOC, line))
         behind = i + 1
         for start, after in pairwise(starts):
-            if _last_end(line, start.end(), after.start()) is not None:
+            if _last_sign(line, start.end(), after.start()) is not None:
                 break  # the others are those of another command
             ends = (j for j in range(behind, len(lines)) if _ends(lines[j], start))
             end = next(ends, None)
@@ -191,10 +191,10 @@ def one_heredoc(text: ShellText) -> ShellText:
 
 
 _QUOTED = r"""\\.|'[^']*'|"(?:\\.|[^"\\])*"|\$\([^()]*\)"""
-_UP_TO_SEMICOLON = re.compile(rf"(?s)(?:{_QUOTED}|[^\n\\'\";#]|(?<=\S)#)*+(?=;)")
-_UP_TO_SIGN = re.compile(rf"(?:{_QUOTED}|[<>]&|&>|[^\n\\'\";#|&]|(?<=\S)#)*+(?=[;|&])")
-"""Up to what ends a command behind which another is in the same line."""
-_SIGN = re.compile(r"(?!;;)(?:&&|\|[|&]?|[;&])|")
+_FIRST_SEMICOLON = re.compile(rf"(?s)(?:{_QUOTED}|[^\n\\'\";#]|(?<=\S)#)*+(?P<sign>(?=;;)|;)")
+"""Of ``;;``, which ends a case, nothing is the sign."""
+_FIRST_SIGN = re.compile(rf"(?:{_QUOTED}|[<>]&|&>|[^\n\\'\";#|&]|(?<=\S)#)*+(?P<sign>(?=;;)|&&|\|[|&]?|[;&])")
+"""What ends a command behind which another is in the same line."""
 _UP_TO_LINE_END = re.compile(rf"(?s)(?:{_QUOTED}|[^\n\\'\"])*+(?=\n)")
 
 
@@ -228,7 +228,7 @@ def _moved_behind(text: ShellText) -> ShellText:
     for start in re.finditer(_HEREDOC, text.text):
         if start.start() < at or start["word"] in endless:
             continue  # it is in a document, or has none
-        cut, line = _behind(text.text, start)
+        cut, line = _sign_behind(text.text, start), _UP_TO_LINE_END.match(text.text, start.end())
         end = _end_of_document(text.text, line.end() + 1, start) if line is not None else None
         if line is None or end is None:
             failed += 1
@@ -236,9 +236,9 @@ def _moved_behind(text: ShellText) -> ShellText:
                 break  # each of them is looked for in all of the text
             endless |= {start["word"]} if line is not None else set()
             continue
-        if cut is not None and cut.start() < line.end():
+        if cut is not None and cut[0] < line.end():
             # A line end stands for the sign.
-            order += [*range(at, cut.start()), *range(line.end(), end), line.end(), *range(cut.end(), line.end())]
+            order += [*range(at, cut[0]), *range(line.end(), end), line.end(), *range(cut[1], line.end())]
         else:
             order += range(at, end)
         at = end
@@ -251,25 +251,25 @@ def _moved_behind(text: ShellText) -> ShellText:
     )
 
 
-def _behind(text: str, start: re.Match[str]) -> tuple[re.Match[str] | None, re.Match[str] | None]:
-    """The sign between a command with a here-document and what follows in its line, and the rest of the line.
+def _sign_behind(text: str, start: re.Match[str]) -> tuple[int, int] | None:
+    """Where the sign is between a command with a here-document and what follows in its line.
 
-    That is the last sign before another here-document, else the first ``;``.
+    That is the last sign before another here-document of the line, else the first ``;``.
     """
     line = _UP_TO_LINE_END.match(text, start.end())
     following = re.search(_HEREDOC, line[0]) if line is not None else None
     if following is not None:
-        return _last_end(text, start.end(), start.end() + following.start()), line
-    semicolon = _UP_TO_SEMICOLON.match(text, start.end())
-    return _SIGN.match(text, semicolon.end()) if semicolon is not None else None, line
+        return _last_sign(text, start.end(), start.end() + following.start())
+    first = _FIRST_SEMICOLON.match(text, start.end())
+    return first.span("sign") if first is not None else None
 
 
-def _last_end(text: str, at: int, most: int) -> re.Match[str] | None:
-    """The sign that ends the last of the commands in a part of a text."""
+def _last_sign(text: str, at: int, most: int) -> tuple[int, int] | None:
+    """Where the last sign is that ends a command in a part of a text."""
     found = None
-    while (command := _UP_TO_SIGN.match(text, at)) is not None and command.end() < most:
-        found = _SIGN.match(text, command.end())
-        at = max(found.end(), command.end() + 1) if found is not None else most
+    while (command := _FIRST_SIGN.match(text, at)) is not None and command.start("sign") < most:
+        found = command.span("sign")
+        at = max(found[1], found[0] + 1)
     return found
 
 
