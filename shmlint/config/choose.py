@@ -51,11 +51,12 @@ def choose(
     for item in every:
         span = Span(Source(item.path, ""), 0, 0)
         is_named = item.explicit if isinstance(item, Found) else item.path in named
+        if not isinstance(item, LeftOut) and excluded(item.path) and (force or not is_named):
+            if isinstance(item, PathProblem):
+                continue
+            item = LeftOut(item.path)
         if isinstance(item, LeftOut):
             not_read.append(NotRead(span, item.because, item.kind))
-        elif excluded(item.path) and (force or not is_named):
-            if not isinstance(item, PathProblem):
-                not_read.append(NotRead(span, "the settings exclude it", "excluded"))
         elif isinstance(item, PathProblem):
             problems.append(Problem(span, item.message))
         elif item.kind in kinds:

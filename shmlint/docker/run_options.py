@@ -482,6 +482,10 @@ class _OptionReader:
         return bool(word.unknown) and word.maybe_many and _NAMED_IMAGE.search(word.text) is None
 
 
+_MOST_UNKNOWN = 8
+"""Words after one that is not known among which the image is looked for."""
+
+
 def _is_before_image(following: Sequence[Word]) -> bool | None:
     """Whether an image is behind a single word, as the words that follow say; None where either may be it."""
     after = next((one for one in following if not one.unknown or _NAMED_IMAGE.search(one.text)), None)
@@ -568,8 +572,6 @@ def _lacks_value(name: str, after: Word, rest: Sequence[Word]) -> bool:
     return "/" in after.text[1:] and is_reference(after.text)
 
 
-_MOST_UNKNOWN = 8
-"""Words after one that is not known among which the image is looked for."""
 _UNIT = r"(?i)(?:[kmgt]i?b?|bytes?|b)"
 _PLACE = r"(?s)\$?\{\{.*?\}\}|\$\{[^{}]*\}|\$\w+|\$\(.*\)|`[^`]*`|<[^<>]*>|\{+[^{}]*\}+|\$[@*#?!$-]"
 

@@ -64,8 +64,8 @@ class LeftOut(NamedTuple):
     """A file that is worth reading and is not read, and why."""
 
     path: str
-    because: str
-    kind: NotReadKind
+    because: str = "the settings exclude it"
+    kind: NotReadKind = "excluded"
 
 
 def discover(
@@ -248,7 +248,7 @@ def _look(tree: _Tree, names: bytes) -> list[_Result]:
         result = _examine(path, on_disk, absolute, tree.kinds)
         if excluded and excluded(name if tree.outside else path):
             if isinstance(result, Found):
-                found.append((LeftOut(path, "the settings exclude it", "excluded"), os.path.realpath(on_disk), False))
+                found.append((LeftOut(path), os.path.realpath(on_disk), False))
         elif result is None:
             continue
         elif isinstance(result, PathProblem):
