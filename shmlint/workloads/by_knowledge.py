@@ -31,6 +31,7 @@ from shmlint.workloads.commands import (
     read_workers,
     simple_commands,
     starts_ranks,
+    takes_texts,
 )
 from shmlint.workloads.knowledge import Workload, builtin, entry_called, match_command, recognise
 from shmlint.workloads.launchers import python_words
@@ -232,7 +233,7 @@ def _workers(case: _Case) -> Need | None:
     verified = workload is not None and workload.verified
     minimum, recommended = (case.minimum, case.recommended) if verified else (None, None)
     mechanism = unknown_batches(because, (told,))
-    doubtful = reading.serves or reading.workers_perhaps or _are_few(reading.ran)
+    doubtful = reading.serves or reading.workers_perhaps or _are_small(reading.ran)
     return Need(
         "needed" if _trains(reading) and not doubtful else "likely", minimum,
         recommended or UNKNOWN_RECOMMENDED, workload.known if workload is not None else None, text, DATALOADER_SOURCE,
@@ -246,13 +247,20 @@ def unknown_batches(workers: str, told: tuple[Evidence, ...], ranks: int = 1) ->
     return Mechanism("dataloader", None, "estimated", because, told, DATALOADER_SOURCE, times=ranks)
 
 
-def _are_few(commands: Sequence[Ran]) -> bool:
-    """Whether all that workers keep at once, as commands say, fits where an item is a picture of the usual size."""
+def _are_small(commands: Sequence[Ran]) -> bool:
+    """Whether all that workers keep at once may fit, as commands say.
+
+    It does where an item is a picture of the usual size, or the program has the options of those for texts.
+    """
+    return all(_is_small(ran.words) for ran in commands if ran.loads != "no" and read_workers(ran.words))
+
+
+def _is_small(words: Sequence[str]) -> bool:
     from shmlint.workloads.mechanisms import batches_at_once
 
-    asked = [(read_workers(ran.words), read_batch(ran.words)) for ran in commands if ran.loads != "no"]
-    kept = [batches_at_once(workers) * batch if batch is not None else None for workers, batch in asked if workers]
-    return all(items is not None and items * _PICTURE <= DOCKER_DEFAULT_SHM for items in kept)
+    batch = read_batch(words)
+    few = batch is not None and batches_at_once(read_workers(words) or 0) * batch * _PICTURE <= DOCKER_DEFAULT_SHM
+    return few or takes_texts(words)
 
 
 _PICTURE = 3 * 224 * 224 * 4
