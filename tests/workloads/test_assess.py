@@ -129,6 +129,7 @@ INTENDED = {
     ("rocm", "vllm"), ("rocm-training", "megatron-lm"),  # AMD's own images
     ("nim-vlm", "nim"), ("nim-biology", "nim"), ("nim-speech", "nim"), ("nim-openfold3", "nim"),
     ("nim-openfold3", "nim-biology"),  # the more special one
+    ("frigate-older", "frigate"),  # by tag
     ("zoneminder-ml", "zoneminder"), ("comfyui-salad", "comfyui"), ("deepstream-triton", "deepstream"),
 }  # fmt: skip
 """Entries that both know an image: the first one is meant to win."""
