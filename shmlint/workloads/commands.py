@@ -301,7 +301,7 @@ def _counting(words: Sequence[str], programs: set[str], launcher: bool) -> froze
         names = names - {"--world_size"} | _COMPOSER_OPTIONS
     if any(options(words, RANK_OF)):
         names -= {"--world_size", "--world-size"}
-    if "litgpt" in programs or any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS)):
+    if "litgpt" in programs or _names_strategy(words):
         names |= {"--devices", "--trainer.devices"}
     return names
 
@@ -321,10 +321,16 @@ _LAUNCH_PYTHON = MPI_LAUNCHERS | _TORCHRUN | _ACCELERATE | {"deepspeed", "compos
 
 
 def starts_ranks(words: Sequence[str]) -> bool:
-    """Whether a command is a launcher of ranks, has the keys of one, or is arguments for the program of its image."""
+    """Whether a command is a launcher of ranks, names what one does, or is arguments for the program of its image."""
     launchers = _STARTS_PYTHON | _ACCELERATE | {"litgpt", "srun"}
     launched = any(word.rpartition("/")[2] in launchers for word in words)
-    return launched or words[0].startswith("-") or next(_of_keys(words), None) is not None
+    named = _names_strategy(words) or next(_of_keys(words), None) is not None
+    return launched or named or words[0].startswith("-")
+
+
+def _names_strategy(words: Sequence[str]) -> bool:
+    """Whether an option names a way of Lightning's to train in several processes: ``--strategy ddp``."""
+    return any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS))
 
 
 def _included(words: Sequence[str]) -> Iterator[str]:
