@@ -31,7 +31,6 @@ from shmlint.workloads.commands import (
     read_workers,
     simple_commands,
     starts_ranks,
-    takes_texts,
 )
 from shmlint.workloads.knowledge import Workload, builtin, entry_called, match_command, recognise
 from shmlint.workloads.launchers import python_words
@@ -260,7 +259,20 @@ def _is_small(words: Sequence[str]) -> bool:
 
     batch = read_batch(words)
     few = batch is not None and batches_at_once(read_workers(words) or 0) * batch * _PICTURE <= DOCKER_DEFAULT_SHM
-    return few or takes_texts(words)
+    return few or _takes_texts(words)
+
+
+def _takes_texts(words: Sequence[str]) -> bool:
+    """Whether options are those of programs for texts, ``--lora-r 16`` or ``max_length=512``, and none is of images."""
+    from shmlint.workloads.packages.libraries import IMAGE_SIZE_OPTIONS, LENGTH_OPTIONS
+
+    given = (word.partition("=")[0].lstrip("-") for word in words if word.startswith("-") or "=" in word)
+    names = {name.replace("-", "_").rpartition(".")[2] for name in given}
+    return not names.isdisjoint((*LENGTH_OPTIONS, *_OF_ADAPTERS)) and names.isdisjoint(IMAGE_SIZE_OPTIONS)
+
+
+_OF_ADAPTERS = ("lora_r", "lora_rank", "lora_alpha", "lora_dropout")
+"""Options of fine-tuning, mostly of language models; one for images names their size as well."""
 
 
 _PICTURE = 3 * 224 * 224 * 4

@@ -199,19 +199,6 @@ def options(words: Sequence[str], names: frozenset[str]) -> Iterator[tuple[str, 
                 yield name, words[i + 1]
 
 
-def takes_texts(words: Sequence[str]) -> bool:
-    """Whether options are those of programs for texts, ``--lora-r 16`` or ``max_length=512``, and none is of images."""
-    from shmlint.workloads.packages.libraries import IMAGE_SIZE_OPTIONS, LENGTH_OPTIONS
-
-    given = (word.partition("=")[0].lstrip("-") for word in words if word.startswith("-") or "=" in word)
-    names = {name.replace("-", "_").rpartition(".")[2] for name in given}
-    return not names.isdisjoint((*LENGTH_OPTIONS, *_OF_ADAPTERS)) and names.isdisjoint(IMAGE_SIZE_OPTIONS)
-
-
-_OF_ADAPTERS = ("lora_r", "lora_rank", "lora_alpha", "lora_dropout")
-"""Options of fine-tuning, mostly of language models; one for images names their size as well."""
-
-
 def read_ranks(words: Sequence[str], *, launcher: bool = True) -> tuple[int | None, bool]:
     """How many processes share the work, by the command's own options, multiplied where several
     kinds are given; and whether an option is there whose number is not known.
