@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from shmlint.files.kinds import PAGE_ENDINGS, kind_of
 from shmlint.files.read import normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats import scripts
+from shmlint.model.record import NamedTuple
 from shmlint.model.source import Source
 
 if TYPE_CHECKING:
@@ -32,41 +33,56 @@ _WRITTEN = (
 _LISTS = r"(?<!\S)(?:-f|--file)[ \t=]|COMPOSE_FILE"
 _UNKNOWN_DIRECTORY = r"\$(?:\w+|\{\w+\}|\([^()]*\))/(?=[^$`]*\Z)"
 """The start of a path whose directory is not known, with the rest of it known."""
+_WORKING_DIRECTORY = r"\A\$(?:PWD\b|\{PWD\}|\(pwd\))"
 
 
-_Lists = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-"""The files of each list as they are written, and the directories that these may count from."""
+class Start(NamedTuple):
+    """The files that a command gives to Compose; no file where not all is known or there."""
 
-_IN_DIRECTORY: Key[_Lists] = Key("lists of compose files in a directory")
+    files: tuple[str, ...] = ()
+    directory: str | None = None
+    """The project directory, where it is not that of the first file."""
 
 
-def lists_with(path: str, directories: Sequence[str], workspace: Workspace) -> Iterator[tuple[str, ...]]:
+class _List(NamedTuple):
+    """A list as it is written."""
+
+    files: tuple[str, ...]
+    project_directory: str
+    """Empty where none is given, or it is not known which."""
+    places: tuple[str, ...]
+    """The directories that the paths may count from."""
+
+
+_IN_DIRECTORY: Key[tuple[_List, ...]] = Key("lists of compose files in a directory")
+
+
+def lists_with(path: str, directories: Sequence[str], workspace: Workspace) -> Iterator[Start]:
     """The lists with a path in them that are written in some directories, and in those in them.
 
-    An empty one is a list that may have it, and of which not all is known or there.
+    One without files is a list that may have it.
     """
     own = os.path.basename(path)
     for directory in directories:
         written = workspace.once(_IN_DIRECTORY, directory, partial(_in_directory, directory))
-        for names, places in written:
-            if own in map(os.path.basename, names):
-                found = _placed(names, [*places, *directories], workspace)
-                if path in found or not found:
+        for one in written:
+            if own in map(os.path.basename, one.files):
+                found = _placed(one, directories, workspace)
+                if path in found.files or not found.files:
                     yield found
 
 
-def _placed(names: Sequence[str], places: Iterable[str], workspace: Workspace) -> tuple[str, ...]:
+def _placed(one: _List, directories: Sequence[str], workspace: Workspace) -> Start:
     """The files of a list from the first place at which all are there; none where there is no such place."""
-    if not all(names):
-        return ()
-    for place in dict.fromkeys(places):
-        files = tuple(normal(os.path.join(place, name)) for name in names)
+    for place in dict.fromkeys((*one.places, *directories)) if all(one.files) else ():
+        files = tuple(normal(os.path.join(place, name)) for name in one.files)
         if all(map(workspace.exists, files)) and all(workspace.inside(file, files[0]) for file in files):
-            return files
-    return ()
+            directory = normal(os.path.join(place, one.project_directory)) if one.project_directory else None
+            return Start(files, directory if directory != os.path.dirname(files[0]) else None)
+    return Start()
 
 
-def _in_directory(directory: str, workspace: Workspace) -> _Lists:
+def _in_directory(directory: str, workspace: Workspace) -> tuple[_List, ...]:
     """The lists in the files of a directory, and of those in it."""
     paths = files_that_start(directory, workspace)
     return tuple(dict.fromkeys(one for path in paths for one in _in_file(path, workspace)))
@@ -85,18 +101,18 @@ def files_that_start(directory: str, workspace: Workspace, *, inside: bool = Tru
     return sorted(paths)[:_MOST_FILES]
 
 
-_IN_FILE: Key[_Lists] = Key("lists of compose files in a file")
+_IN_FILE: Key[tuple[_List, ...]] = Key("lists of compose files in a file")
 
 
-def _in_file(path: str, workspace: Workspace) -> _Lists:
-    """The lists that a file writes, with the directories that their paths may count from."""
+def _in_file(path: str, workspace: Workspace) -> tuple[_List, ...]:
+    """The lists that a file writes."""
     source = workspace.peek(path)
     if source is None or "compose" not in source.text.lower() or re.search(_LISTS, source.text) is None:
         return ()
     return workspace.once(_IN_FILE, path, lambda files: tuple(_lists(source, files)))
 
 
-def _lists(source: Source, workspace: Workspace) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _lists(source: Source, workspace: Workspace) -> Iterator[_List]:
     from shmlint.syntax.shell import values
 
     directory = os.path.dirname(source.path)
@@ -107,9 +123,9 @@ def _lists(source: Source, workspace: Workspace) -> Iterator[tuple[tuple[str, ..
         places = (here, *(os.path.join(here, name) for name in inside if "$" not in name))
         set_to = [text for text in values(part.text).get("COMPOSE_FILE", ()) if "$" not in text]
         given = (each for words in commands for each in islice(_each_way(words), _MOST_WAYS))
-        for names in (*map(_files_of, given), *(tuple(text.split(":")) for text in set_to)):
-            if names:
-                yield names, places
+        for files, directory in (*map(_files_of, given), *((tuple(text.split(":")), "") for text in set_to)):
+            if files:
+                yield _List(files, directory, places)
 
 
 def shell_of(source: Source, workspace: Workspace, *words: str) -> list[Part]:
@@ -146,12 +162,20 @@ def _each_way(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
 _MOST_WAYS = 16
 
 
-def _files_of(words: Sequence[Word]) -> tuple[str, ...]:
-    """The files that a command of Compose names, empty where it is not known which."""
+def _files_of(words: Sequence[Word]) -> tuple[tuple[str, ...], str]:
+    """The files and the project directory that a command of Compose names, empty where it is not known which."""
     from shmlint.docker.commands import compose_command
 
     command = compose_command(words)
-    return tuple(map(_name, command.files)) if command is not None else ()
+    if command is None:
+        return (), ""
+    directories = [word for option, word in command.options if option == "--project-directory" and word is not None]
+    return tuple(map(_name, command.files)), next(map(_directory, reversed(directories)), "")
+
+
+def _directory(word: Word) -> str:
+    """The directory in a word; empty where it is not known."""
+    return _name(word._replace(text=re.sub(_WORKING_DIRECTORY, ".", word.text)))
 
 
 def _name(word: Word) -> str:

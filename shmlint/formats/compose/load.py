@@ -19,13 +19,17 @@ from shmlint.syntax.yaml import Document
 from shmlint.syntax.yaml_read import read_documents
 
 
-def load_project(files: Sequence[str], workspace: Workspace, *, started_in: str | None = None) -> Project:
+def load_project(
+    files: Sequence[str], workspace: Workspace, *, started_in: str | None = None, directory: str | None = None
+) -> Project:
     """Read files as ``docker compose -f A -f B`` does.
 
-    The project directory is that of the first file. The `.env` file of the directory that Compose is
-    started in, if there is another, comes before its own. Raises Unreadable where one of the files cannot be read.
+    The project directory is that of the first file, or the one that ``--project-directory`` names. The `.env` file of
+    the directory that Compose is started in, if there is another, comes before its own. Raises Unreadable where one of
+    the files cannot be read.
     """
-    directory = os.path.dirname(normal(files[0]))
+    if directory is None:
+        directory = os.path.dirname(normal(files[0]))
     project = Project(tuple(normal(f) for f in files), directory)
     # Every shell sets PWD. Its value depends on the machine; relative to the project it is always this.
     variables: Variables = {"PWD": "."}

@@ -25,7 +25,7 @@ from shmlint.formats.compose.files import (
 )
 from shmlint.formats.compose.invalid_keys import service_keys
 from shmlint.formats.compose.invalid_service import service_faults
-from shmlint.formats.compose.lists import lists_with
+from shmlint.formats.compose.lists import Start, lists_with
 from shmlint.formats.compose.load import load_project, read_document
 from shmlint.formats.compose.project import Project
 from shmlint.formats.compose.service import built_images, read_project
@@ -63,7 +63,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
             problems += unknown_keys(read_documents(path, workspace), named=named)
     for combination in (*combinations, *taken.starters):
         try:
-            project = taken.projects.get(combination.files) or _loaded(combination, workspace)
+            project = taken.projects.get(combination.name) or _loaded(combination, workspace)
             if project is None:
                 project = combination.load(workspace)  # which says why
         except Unreadable as error:
@@ -222,15 +222,17 @@ class _Combination(NamedTuple):
     started_in: str | None = None
     """The directory that Compose finds these files from by itself."""
     of_settings: bool = False
+    directory: str | None = None
+    """The project directory, where it is not that of the first file."""
 
     @property
     def name(self) -> str:
         """Tells what is loaded from all else that is."""
-        return "\n".join((str(self.started_in), *self.files))
+        return "\n".join((str(self.started_in), str(self.directory), *self.files))
 
     def load(self, workspace: Workspace) -> Project:
         """The project of the files. Raises Unreadable."""
-        return load_project(self.files, workspace, started_in=self.started_in)
+        return load_project(self.files, workspace, started_in=self.started_in, directory=self.directory)
 
 
 _LOADED: Key[Project | None] = Key("compose project")
@@ -261,11 +263,12 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
     """The sets of files people start together, each that has one of ``paths`` in it."""
     wanted = set(paths)
     covered: set[str] = set()
-    done: set[tuple[str, ...]] = set()
+    done: set[tuple[tuple[str, ...], str | None]] = set()
 
     def once(combination: _Combination) -> Iterator[_Combination]:
-        if combination.files not in done:
-            done.add(combination.files)
+        of = (combination.files, combination.directory)
+        if of not in done:
+            done.add(of)
             yield combination
 
     for named in dict.fromkeys(named for some in settings.every for named in some.projects):
@@ -282,13 +285,14 @@ def _combinations(paths: Sequence[str], workspace: Workspace, settings: Settings
 def _with(path: str, workspace: Workspace) -> Iterator[_Combination]:
     """The sets of files that have a file in them, apart from those of the settings."""
     started_in, default = _found_by(path, workspace)
-    if path in default:
+    starts = [*dict.fromkeys(lists_with(path, workspace.upwards(path), workspace))]
+    directories = [start.directory for start in starts if start.files == default]
+    if path in default and (not directories or None in directories):
         yield _Combination(default, started_in=started_in)
-    lists = [*dict.fromkeys(lists_with(path, workspace.upwards(path), workspace))]
-    together = [files for files in lists if len(files) > 1]
-    for files in together:
-        yield _of_list(files, named=path in default or len(lists) > 1, workspace=workspace)
-    if path in default or (lists and lists == together):
+    other = [start for start in starts if len(start.files) > 1 or start.directory is not None]
+    for start in other:
+        yield _of_list(start, named=path in default or len(starts) > 1, workspace=workspace)
+    if path in default or (starts and starts == other):
         return
     missing = _incomplete(path, workspace)
     if default and os.path.basename(path) in (*DEFAULT_FILES, *OVERRIDE_FILES):
@@ -316,11 +320,12 @@ def _on_bases(
         yield _Combination((*base, path), needs_base=left, named=elsewhere or len(bases) > 1)
 
 
-def _of_list(files: tuple[str, ...], *, named: bool, workspace: Workspace) -> _Combination:
+def _of_list(start: Start, *, named: bool, workspace: Workspace) -> _Combination:
     """Files that a command of the repository names."""
+    files = start.files
     whole = {name for file in files for name in _names(file, workspace) if name not in _incomplete(file, workspace)}
     left = tuple(name for name in sorted(_names_of(files, workspace)) if name not in whole)
-    return _Combination(files, needs_base=left, named=named)
+    return _Combination(files, needs_base=left, named=named, directory=start.directory)
 
 
 _DEFAULT: Key[tuple[str, ...]] = Key("compose files found by themselves")
@@ -506,7 +511,7 @@ def _is_variant(path: str, base: Sequence[str], workspace: Workspace) -> bool:
 def _is_started(path: str, workspace: Workspace) -> bool:
     """Whether Compose finds a file by its name, or a command names it alone."""
     named = os.path.basename(path) in DEFAULT_FILES
-    return named or (path,) in lists_with(path, workspace.upwards(path), workspace)
+    return named or any(start.files == (path,) for start in lists_with(path, workspace.upwards(path), workspace))
 
 
 def _names(path: str, workspace: Workspace) -> frozenset[str]:
@@ -526,7 +531,8 @@ class _Taken(NamedTuple):
     included: set[str]
     extended: dict[str, set[str]]
     """Services by the file that they are written in."""
-    projects: dict[tuple[str, ...], Project]
+    projects: dict[str, Project]
+    """By the names of their combinations."""
     starters: list[_Combination]
     """Projects that include one of the files that are read, and have no such file of their own."""
 
@@ -582,7 +588,7 @@ def _note(taken: _Taken, combination: _Combination, project: Project | None) -> 
     """Add what a project takes."""
     if project is None:
         return
-    taken.projects[combination.files] = project
+    taken.projects[combination.name] = project
     taken.included.update(project.included)
     for file, names in project.extended.items():
         taken.extended.setdefault(file, set()).update(names)

@@ -77,7 +77,6 @@ LINE = "docker compose {} -f docker/compose.yaml up\n"
         ({**IN_DOCKER, ".env": "SHM=48m\n", "up.sh": LINE.format('--project-directory "$ROOT"')}, 1),
         ({**IN_DOCKER, "Makefile": "up:\n\t" + LINE.format("--project-directory=./")}, 0),
         ({**IN_DOCKER, ".env": "SHM=48m\n", "up.sh": LINE.format("--project-directory .")}, 1),
-        ({**IN_DOCKER, ".env": "X=1\n", "up.sh": LINE.format("--project-directory .")}, 1),
         ({**IN_DOCKER, "docker/up.sh": "docker compose --project-directory .. up\n"}, 0),
         ({**BESIDE, "up.sh": "docker compose up\n"}, 1),
         ({**BESIDE, "up.sh": "docker compose --env-file .env up\n"}, 1),
@@ -98,6 +97,11 @@ def test_an_env_file_that_a_launcher_replaces(tmp_path: Path, files: dict[str, s
         found = project.findings(tmp_path, texts)
         assert [(one.rule, one.severity) for one in found] == [("SHM102", "error")] * errors, size
         assert project.fixed(tmp_path, texts) == {}
+
+
+def test_an_env_file_that_no_start_reads_does_not_keep_a_default(tmp_path: Path) -> None:
+    files = {**IN_DOCKER, ".env": "X=1\n", "up.sh": LINE.format("--project-directory .")}
+    assert list(project.fixed(tmp_path, files)) == ["docker/compose.yaml"]
 
 
 @table(("own", "errors"), [(None, []), ("export SHM=64m\n", ["SHM102"]), ("source_up\nexport A=1\n", [])])

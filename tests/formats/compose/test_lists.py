@@ -98,3 +98,29 @@ def test_a_size_that_an_override_uses_stays(tmp_path: Path, image: str, gpus: st
 def test_a_size_is_not_put_over_a_larger_one(tmp_path: Path, second: str, changed: str) -> None:
     up = f"docker compose -f c/base.yml -f c/gpu.yml up\ndocker compose {second} up\n"
     assert [*fixed(tmp_path, {**FILES, "run.sh": up})] == [changed]
+
+
+ROOTED = {
+    "sub/a.yml": "services:\n  a:\n    extends: {file: base.yml, service: b}\n    gpus: all\n",
+    "base.yml": "services:\n  b: {image: x, shm_size: 8g}\n",
+    "sub/base.yml": "services:\n  b: {image: x, shm_size: 1g}\n",
+}
+
+
+@table(
+    ("command", "sizes"),
+    [
+        ("docker compose --project-directory . -f sub/a.yml up", {8}),
+        ("docker compose --project-directory=$PWD -f sub/a.yml up", {8}),
+        ("docker compose --project-directory sub -f sub/a.yml up", {1}),
+        ("docker compose -f sub/a.yml up", {1}),
+        ("docker compose --project-directory sub --project-directory . -f sub/a.yml up", {8}),
+        ("docker compose --project-directory . -f sub/a.yml up\ndocker compose -f sub/a.yml down", {8, 1}),
+    ],
+)
+def test_paths_count_from_the_project_directory_that_a_command_names(
+    tmp_path: Path, command: str, sizes: set[int]
+) -> None:
+    launches = run(tmp_path, {**ROOTED, "run.sh": f"{command}\n"}).launches
+    found = [launch.effective_shm().bytes or 0 for launch in launches if launch.gpu.requested]
+    assert {size >> 30 for size in found} == sizes
