@@ -222,7 +222,7 @@ class _Before:
     def _note(self, text: str) -> None:
         self._for_options |= set_to_options(text, self._for_options)
         times = Counter(_ASSIGNED.findall(text))
-        found = {name: value for name, _, value in _VALUE.findall(text) if times[name] == 1}
+        found = {name: quoted or word for name, _, quoted, word in _VALUE.findall(text) if times[name] == 1}
         for name in may_set(text):
             value = found.get(name)
             self._values[name] = value if self._values.get(name, value) == value else None
@@ -242,7 +242,9 @@ def same_rest(path: str, before: Workspace, after: Workspace, *, sizes_only: boo
     return same(old, new, sizes_only=sizes_only)
 
 
-_VALUE = re.compile(r"^[ \t]*(?:\$ )?(?:export[ \t]+)?([A-Za-z_]\w*)=([\"']?)([\w./:@+-]*)\2[ \t]*$", re.M)
+_VALUE = re.compile(
+    r"^[ \t]*(?:\$ )?(?:export[ \t]+)?([A-Za-z_]\w*)=(?:([\"'])([^\"'$`\\\n]*)\2|([\w./:@+,=-]*))[ \t]*$", re.M
+)
 """An assignment of a value that is known."""
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w*)\+?=")
 

@@ -231,7 +231,8 @@ def _taken_out(run: Run) -> dict[Span, str]:
 
 def _unreported(run: Run) -> Iterator[Launch]:
     """The launches of which no finding speaks and that may request a GPU."""
-    reported = {finding.launch.span for finding in run.findings if finding.launch is not None}
+    told = (*run.findings, *run.repeated)
+    reported = {finding.launch.span for finding in told if finding.launch is not None}
     return (each for each in run.launches if each.span not in reported and each.gpu.requested is not False)
 
 

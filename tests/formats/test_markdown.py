@@ -282,6 +282,28 @@ def test_options_of_an_earlier_block_are_no_image(tmp_path: Path, block: str) ->
     assert launch.undecided is not None
 
 
+@table(
+    ("block", "size"),
+    [
+        ('T="--gpus all --shm-size 8g"', 8 << 30),
+        ("$ export T='--gpus all --shm-size=8g'", 8 << 30),
+        ('T="--gpus all"', 64 << 20),
+        ('T="--gpus all --shm-size $N"', None),
+        ('T="--gpus all --shm-size 1g"\n```\n\n```bash\nT="--gpus all --shm-size 8g"', None),
+    ],
+)
+def test_options_of_an_earlier_block(tmp_path: Path, block: str, size: int | None) -> None:
+    text = f"```bash\n{block}\n```\n\n```bash\ndocker run $T redis\n```\n"
+    (launch,) = run(tmp_path, {"x.md": text}).launches
+    assert launch.effective_shm().bytes == size
+
+
+@table("block", ["G=device=0,1", 'G="device=0,1"', "export G='device=0,1'"])
+def test_devices_of_an_earlier_block(tmp_path: Path, block: str) -> None:
+    text = f"```bash\n{block}\n```\n\n```bash\ndocker run --gpus $G redis\n```\n"
+    assert [finding.rule for finding in run(tmp_path, {"x.md": text}).findings if finding.rule == "GPU401"]
+
+
 def test_a_code_span_without_an_image_names_a_command(tmp_path: Path) -> None:
     text = f"- `docker run -it` starts one, `docker run --gpus all` has GPUs\n\nor `docker run --gpus all {IMAGE}`\n"
     reading = run(tmp_path, {"README.md": text}).reading
