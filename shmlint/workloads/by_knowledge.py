@@ -319,7 +319,8 @@ def _workload(case: _Case) -> Need:
     if workload.needs == "depends":
         asked = told_size(case.launch, workload) or 0  # for what it may not load
         return case.need("likely" if asked > DOCKER_DEFAULT_SHM else "unknown")
-    default = workload.one_process and ranks is None and not reading.ranks_vary and reading.complete
+    one_process = workload.one_process and not (workload.counts_listed and _has_several(count))
+    default = one_process and ranks is None and not reading.ranks_vary and reading.complete
     if workload.single_gpu == "depends" and (one or default):
         return case.need("unknown")._replace(stopped=str(workload.entry.get("single_gpu_because", "")))
     if one and workload.single_gpu == "advised":
@@ -333,7 +334,7 @@ def _workload(case: _Case) -> Need:
             return case.need("unknown")  # one where nobody says otherwise
         if not isinstance(count, int) or reading.ranks_vary:
             return case.need("likely")
-    if workload.one_process and ranks is None and reading.words:
+    if one_process and ranks is None and reading.words:
         return case.need("likely")  # GPUs alone do not make it use more than one; its command would say so
     other = reading.serves and workload is not reading.by_command
     launched = one and any(ran.kind == "program" and python_words(ran.words) is not None for ran in reading.ran)

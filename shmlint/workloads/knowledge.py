@@ -102,6 +102,11 @@ class Workload:
         return bool(self.entry.get("one_process", False))
 
     @property
+    def counts_listed(self) -> bool:
+        """It uses one of all GPUs, and each of those that are listed or counted, unless its command says otherwise."""
+        return self.one_process and self.sure == "multi-gpu"
+
+    @property
     def no_ranks(self) -> bool:
         """Several GPUs make no NCCL ranks of it: it needs shared memory for something else."""
         return bool(self.entry.get("no_ranks", False))

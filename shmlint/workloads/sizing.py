@@ -225,7 +225,7 @@ def _of_gpus(case: _Case, workload: Workload) -> list[str]:
         notes.append(f"{workload.name} needs shared memory with more than one GPU: add --gpus N")
     if case.gpus == "all":
         notes.append("the number of GPUs is unknown with `all`: use --gpus N to include NCCL")
-    if workload.one_process and case.ranks > 1:
+    if workload.one_process and not workload.counts_listed and case.ranks > 1:
         notes.append(
             f"{workload.name} uses one GPU unless its command sets more (--tensor-parallel-size {case.ranks}); "
             "with one GPU it needs no shared memory"

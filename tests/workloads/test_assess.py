@@ -681,6 +681,8 @@ NEEDS: list[tuple[str, Launch, str]] = [
     ("a launcher in odm's image", launch("opendronemap/odm:gpu", "torchrun --nproc_per_node=2 t.py"), "needed"),
     # What they give room, and what decides besides
     ("lorax, two", launch("ghcr.io/predibase/lorax:main", "--model-id x", count=2), "needed"),
+    ("lorax, all", launch("ghcr.io/predibase/lorax:main", "--model-id x"), "not-needed"),
+    ("lorax, all, two shards", launch("ghcr.io/predibase/lorax:main", "--model-id x --num-shard 2"), "needed"),
     ("lorax, one", launch("ghcr.io/predibase/lorax:main", "--model-id x", count=1), "not-needed"),
     ("llm studio", launch("gcr.io/vorvan/h2oai/h2o-llmstudio:nightly"), "needed"),
     ("gpt-sovits", launch("breakstring/gpt-sovits:latest"), "likely"),

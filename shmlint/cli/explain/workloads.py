@@ -119,6 +119,7 @@ def about(workload: Workload) -> Iterator[str]:
         needs += f"; {_SINGLE[workload.single_gpu]}"
     if workload.one_process:
         needs += "; it uses one GPU unless its command sets more"
+        needs += ", or its GPUs are listed" if workload.counts_listed else ""
     yield from _row("needs", needs)
     if workload.needs != "no" and workload.commands:
         yield from _row("error", _SURE[workload.sure])
