@@ -66,7 +66,13 @@ def gap(need: Need, given: int) -> Gap:
 def why(need: Need, context: Context) -> tuple[Reason, ...]:
     """Why this much is needed: what uses /dev/shm, the source, and the basis of each size."""
     if need.verdict == "unknown":
-        return _UNKNOWN if not need.stopped else (Reason(need.stopped, "unknown"), *_UNKNOWN[1:])
+        entry = _entry(need, context)
+        if entry is not None and entry.no_ranks and entry.recommended is not None:
+            use = Reason(f"{entry.name}: {entry.because}", "reason", source=entry.source)
+            known = (use, _size("recommended", entry.recommended, need, entry))
+        else:
+            known = _UNKNOWN[1:]
+        return (Reason(need.stopped, "unknown") if need.stopped else _UNKNOWN[0], *known)
     return tuple(_reasons(need, context))
 
 
@@ -136,7 +142,9 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
     if need.mechanisms and (size != UNKNOWN_RECOMMENDED or counted or 2 * need.total > size):
         return Reason(f"{human(size)}, the sum rounded up", label, "computed")
     if size == UNKNOWN_RECOMMENDED:
-        return Reason(f"{human(size)}, the size in NVIDIA's NCCL guide", label, "chosen")
+        browser = bool(need.mechanisms) and all(mechanism.id == "browser" for mechanism in need.mechanisms)
+        whose = "that linuxserver gives its browsers" if browser else "in NVIDIA's NCCL guide"
+        return Reason(f"{human(size)}, the size {whose}", label, "chosen")
     return Reason(human(size), label, "computed")
 
 

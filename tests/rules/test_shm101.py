@@ -219,3 +219,10 @@ def test_arguments_that_may_give_a_size_that_is_certainly_needed(
 def test_it_is_said_once_that_arguments_may_give_a_size(tmp_path: Path) -> None:
     files = {"run.sh": f'docker run --gpus all "$@" {NGC} {TRAINS}\n'}
     assert [finding.rule for finding in findings(tmp_path, files, select=("SHM",))] == ["SHM104"]
+
+
+@table(("image", "told"), [("kasmweb/chrome", True), ("linuxserver/firefox", True), ("a/b", False)])
+def test_what_a_browser_may_need_is_not_told_of_ranks(tmp_path: Path, image: str, told: bool) -> None:
+    (found,) = findings(tmp_path, service(image=image))
+    assert ("between processes" in found.needs or "between their processes" in found.needs) is told
+    assert ("NCCL" in found.needs) is not told
