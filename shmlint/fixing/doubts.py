@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from shmlint.fixing.plan import planned
 from shmlint.formats import ALONE
-from shmlint.model.finding import Finding
+from shmlint.model.finding import Finding, QuoteDevices
 from shmlint.model.launch import Launch
 from shmlint.model.source import Edit
 from shmlint.run import Run
@@ -50,6 +50,9 @@ def _with_way(finding: Finding, chosen: ChosenWay) -> Finding:
         return finding._replace(fix=finding.fix._replace(way=chosen.way)) if finding.fix is not None else finding
     change = planned(finding)
     title = change.title if change is not None else ""
+    if finding.fix is not None and isinstance(finding.fix.intention, QuoteDevices):
+        # None of the forms was right, so that none is to be written by hand either.
+        title = f"write the quotation marks for each shell that reads line {finding.span.line}"
     return finding._replace(fix=None, advice=f"{title} by hand: --fix cannot prove it safe: {chosen.why}")
 
 

@@ -73,3 +73,11 @@ def test_much_text_is_not_read_again(tmp_path: Path) -> None:
     started = run(tmp_path, {"run.sh": line + "# x\n" * 30_000})
     with contextlib.chdir(tmp_path):
         assert [f.fix is not None for f in as_proved(started, started.findings)] == [True]
+
+
+def test_no_form_is_advised_that_was_tried_and_is_wrong(tmp_path: Path) -> None:
+    files = {"run.sh": f'O="--gpus device=0,1"\nbash -c "docker run $O --shm-size=8g {RUN}"\n'}
+    started = run(tmp_path, files)
+    with contextlib.chdir(tmp_path):
+        (told,) = as_proved(started, started.findings)
+    assert told.advice.startswith("write the quotation marks for each shell that reads line 1 by hand")
