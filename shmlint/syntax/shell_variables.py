@@ -974,7 +974,7 @@ def is_harmless(value: Buffer | list[Word] | Cause | None) -> bool:
         if any(word.maybe_many and not word.harmless for word in value):
             return False
         last = ["", *(word.text for word in value)]
-        if any(_may_be_option(word) and not last[i].startswith("-") for i, word in enumerate(value)):
+        if any(_may_be_option(word) and not _takes_value(last[i]) for i, word in enumerate(value)):
             return False
         text = " ".join(word.text for word in value)
     else:
@@ -983,9 +983,22 @@ def is_harmless(value: Buffer | list[Word] | Cause | None) -> bool:
             before, after = text[start - 1 : start], text[end : end + 1]
             alone = (not before or before in " \t") and (not after or after in " \t")
             # A whole word of its own could be any option, unless it follows one that takes a value.
-            if not value.harmless and alone and not text[:start].rstrip().rpartition(" ")[2].startswith("-"):
+            if not value.harmless and alone and not _takes_value(text[:start].rstrip().rpartition(" ")[2]):
                 return False
     return decides_nothing(text)
+
+
+def _takes_value(word: str) -> bool:
+    """Whether a word is an option whose value the next one may be."""
+    return word.startswith("-") and _WITHOUT_VALUE.fullmatch(word) is None
+
+
+_WITHOUT_VALUE = re.compile(
+    r"-[diPqt]+|--?[\w-]+=.*|--(?:detach|disable-content-trust|env-host|help|http-proxy|init|interactive|no-healthcheck"
+    r"|no-hostname|no-hosts|oom-kill-disable|passwd|privileged|publish-all|quiet|read-only|read-only-tmpfs|replace|rm|rmi"
+    r"|rootfs|sig-proxy|tls-verify|tty|unsetenv-all|use-api-socket)"
+)
+"""Options of `docker run`, `podman run` and `nerdctl run` that are switches, or have their value with them."""
 
 
 def decides_nothing(text: str) -> bool:

@@ -293,6 +293,19 @@ def test_other_options_that_a_command_prints_decide_nothing(options: str) -> Non
     assert (launch.gpu.requested, launch.gpu.in_branches, launch.undecided) == (True, False, None)
 
 
+@table(
+    ("options", "decided"),
+    [
+        ("-it", True), ("--name $O", True), ("-e $O", True), ("-it --name $O", True), ("-it $O", False),
+        ("-d $O", False), ("--rm $O", False), ("--name=x $O", False), ("--privileged $O --rm", False),
+    ],
+)  # fmt: skip
+def test_a_word_behind_a_switch_may_be_any_option(options: str, decided: bool) -> None:
+    for before, used in ((f'[ $A ] && V="{options}"\n', "$V"), ("", f"${{A:+{options}}}")):
+        launch = one(f"{before}docker run --gpus all {used} img")
+        assert (launch.undecided is None) is decided, used
+
+
 ADDED = 'if a; then V="$V {}"; fi\n'
 LOOP = "V=\nwhile read key value; do\n  {}\n  V=\"$V -e $key=$value\"\ndone\n"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from shmlint.docker.run_options import Binary, flags
 from tests.formats.shell.commands import DEFAULT, GIB, MIB, NEEDY, known, one, read
 from tests.project import run
 from tests.table import table
@@ -570,3 +571,12 @@ def test_a_start_that_is_kept_as_a_text(tmp_path: Path, text: str, started: list
     assert [launch.span.line for launch in found.launches] == started
     assert [place.span.line for place in found.not_read] == not_read
     assert all(launch.gpu.requested for launch in found.launches)
+
+
+@table("engine", ["docker", "podman", "nerdctl"])
+def test_a_value_follows_the_options_that_have_one(engine: Binary) -> None:
+    """What an engine's own list says of its options holds where a variable stands behind one in a branch."""
+    for name, flag in flags(engine).items():
+        if name.startswith("-") and flag.type == "bool":
+            launch = one(f'[ $A ] && V="{name} $O"\n{engine} run --gpus all $V img')
+            assert launch.undecided is not None, name
