@@ -55,7 +55,7 @@ from shmlint.syntax.shell_text import (
     lines_with,
     mentions_engine,
 )
-from shmlint.syntax.shell_variables import Variables, given, may_set, set_to_options
+from shmlint.syntax.shell_variables import ANY, Variables, given, may_set, set_to_options
 from shmlint.syntax.word import Cause
 
 _SHELL = frozenset(
@@ -223,7 +223,11 @@ class _Before:
         self._for_options |= set_to_options(text, self._for_options)
         times = Counter(_ASSIGNED.findall(text))
         found = {name: quoted or word for name, _, quoted, word in _VALUE.findall(text) if times[name] == 1}
-        for name in may_set(text):
+        names = may_set(text)
+        if ANY in names:  # a file that it sources may set those again that are known
+            found.clear()
+            self._values.update(dict.fromkeys(self._values))
+        for name in names:
             value = found.get(name)
             self._values[name] = value if self._values.get(name, value) == value else None
 

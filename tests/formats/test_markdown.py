@@ -289,6 +289,9 @@ def test_options_of_an_earlier_block_are_no_image(tmp_path: Path, block: str) ->
         ("$ export T='--gpus all --shm-size=8g'", 8 << 30),
         ('T="--gpus all"', 64 << 20),
         ('T="--gpus all --shm-size $N"', None),
+        ('T="--gpus all --shm-size 8g"\n. ./settings.sh', None),
+        ('T="--gpus all --shm-size 8g"\n```\n\n```bash\nsource settings.sh', None),
+        ('T="--gpus all --shm-size 8g"\n. venv/bin/activate', 8 << 30),
         ('T="--gpus all --shm-size 1g"\n```\n\n```bash\nT="--gpus all --shm-size 8g"', None),
     ],
 )
