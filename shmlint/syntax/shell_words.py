@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from typing import TYPE_CHECKING
 
 from shmlint.model.source import Span
@@ -621,7 +622,21 @@ class WordReader:
             buffer.add_unknown(self.tree.raw(node), self.tree.places(node), value, many)
             buffer.options = buffer.options or (whole and self.variables.holds_options(name))
         else:
-            buffer.extend(value, splits=self.splits(quoted=quoted))
+            buffer.extend(self._as_written(name, value), splits=self.splits(quoted=quoted))
+
+    def _as_written(self, name: str, value: Buffer) -> Buffer:
+        """What a condition decides about, with what the file has there: ``$(if $(N),--name $(N))`` of make."""
+        if not any((because.kind, because.name) == ("one branch", name) for _, _, because, _ in value.unknown):
+            return value
+        written = self.tree.text.unset(name)
+        if written.kind != "named placeholder":
+            return value
+        shown = copy(value)
+        shown.unknown = [
+            (start, end, because._replace(kind=written.kind, name=written.name, what=written.what), many)
+            for start, end, because, many in value.unknown
+        ]
+        return shown
 
     def _in_zsh(self, node: Node, name: str, value: State) -> State:
         """What zsh puts in for a variable in a text: all of an array, and a part of it for ``$NAME[1]``."""

@@ -691,7 +691,9 @@ def _expand_make(
         elif following in "({":
             close = closing(text, dollar + 1, end)
             since = len(builder.offsets)
-            if not _put_call(builder, source, (dollar + 2, close), variables, depth):
+            place = (dollar + 2, close)
+            known = _put_call(builder, source, place, variables, depth)
+            if not known and not _put_choice(builder, source, place, variables, depth):
                 _put_variable(builder, source, text[dollar + 2 : close], variables, depth)
             builder.used(since, dollar, min(close + 1, end))
             at = close + 1
@@ -724,6 +726,27 @@ def _put_call(
     variables.arguments = Arguments(tuple(_arguments(source.text, place[0] + call.end(), place[1])), outer)
     _expand(builder, source, *variables.known[call[1]].values[0], variables, depth + 1)
     variables.arguments = outer
+    return True
+
+
+_IF = re.compile(r"if[ \t]+")
+
+
+def _put_choice(
+    builder: Builder, source: Source, place: tuple[int, int], variables: _Variables, depth: int
+) -> bool:
+    """Put in options of which a condition chooses: ``$(if $(N),--name $(N))``; False for anything else."""
+    choice = _IF.match(source.text, *place)
+    parts = list(_arguments(source.text, choice.end(), place[1])) if choice is not None else []
+    expression = source.text[slice(*place)]
+    if not 1 < len(parts) < 4 or depth >= _DEPTH - 1 or not variables.are_options(expression):
+        return False
+    plain = put_unknown(builder, expression, options=True)
+    for part in (*parts[1:], *([(place[1], place[1])] if len(parts) == 2 else [])):
+        held = Builder(source)
+        _expand(held, source, *part, variables, _DEPTH - 1)
+        builder.perhaps[plain, "".join(held.parts).strip()] = None
+    builder.settled.add(plain)
     return True
 
 

@@ -129,9 +129,10 @@ def test_definitions_are_read_with_the_words_around_their_uses(
         "B = --rm\nO ?= $(B)\nb: O = --init\nb: a\na:\n\tdocker run --gpus all $(O) redis\n",
         "run = docker run --gpus all $(1)\na:\n\t$(call run,--rm redis) x\nb:\n\t$(call $(X),run)\n",
         "R := docker run --gpus all $(1) IMG\na:\n\t$(call R,--rm)\n",
-        "R = docker run --gpus all $(if $1,$1) IMG\na:\n\t$(call R,-d)\n",
+        "R = docker run --gpus all $(if $1,$1) IMG\na:\n\t$(call R,--ipc=host)\n",
         "a:\n\tdocker run --gpus all $(if $(X),--shm-size=8g) IMG\n",
-        "a:\n\tdocker run --gpus all $(if $(X),-v a:b) img\n",
+        "a:\n\tdocker run --gpus all $(if $(X),-it,--ipc=host) IMG\n",
+        "a:\n\tdocker run --gpus all $(if $(X),-it $(O)) IMG\n",
         "O = $(shell flags)\na:\n\tdocker run --gpus all $(O) IMG\n",
         "O = $(shell if x -f; then echo '-v a:b'; fi)\na:\n\tdocker run --gpus all $(O) img\n",
         "O != flags\na:\n\tdocker run --gpus all $(O) IMG\n",
@@ -180,7 +181,7 @@ def test_expressions_are_shown_as_they_are_written(tmp_path: Path, name: str, te
         ("O = --ipc=host\nifdef X\nO = -t\nendif\n", False),
         ("O = --rm\nifdef X\nO += $(MORE)\nendif\n", False),
         ("ifdef X\nO = `more`\nendif\n", False), ("ifdef X\nO = $(shell more)\nendif\n", False),
-        ("ifdef X\nO != more\nendif\n", False), ("ifdef X\nO = -it $(O)\nendif\n", True),  # make refuses it
+        ("ifdef X\nO != more\nendif\n", False), ("ifdef X\nO = -it $(O)\nendif\n", False),
         ("ifdef X\nO = -it\nendif\nO = --shm-size=1g\n", False),
         ("ifdef X\nO = -it\nendif\nO += --shm-size=1g\n", True),
         ("ifdef X\nO = -it\nendif\nO += $(MORE)\n", False),
@@ -197,6 +198,19 @@ def test_what_conditions_decide_about(tmp_path: Path, text: str, decided: bool) 
     for command in ("docker run --gpus all $(O) IMG", "bash -c 'docker run --gpus all $(O) IMG'"):
         launch = one(tmp_path, f"{text}a:\n\t{command}\n", NAME)
         assert (launch.undecided is None) == decided
+
+
+@table(
+    "words",
+    [
+        "$(if $(N),--name $(N))", "$(if $(D),-d,-it)", "$(if $(D),-d, ) ${if $(N),-e N=$(N)}", "$(if $(X),-v a:b)",
+        "$(if $(filter x,$(Y)),--init,--rm)",
+    ],
+)
+def test_options_of_which_a_condition_of_make_chooses(tmp_path: Path, words: str) -> None:
+    launch = one(tmp_path, f"a:\n\tdocker run --gpus all {words} IMG x\n", NAME)
+    assert launch.undecided is None and launch.gpu.requested
+    assert launch.image is not None and launch.image.known == IMAGE
 
 
 BRANCHES = "ifdef A\nR = {}\nelse\nR = {}\nendif\na:\n\t$(R) {}\n"
