@@ -18,10 +18,8 @@ def with_input(words: Sequence[Word], given: Word) -> tuple[Word, ...]:
 
     Those of a command that has its program from elsewhere stay as they are.
     """
-    if any(word.unknown for word in words):
-        return tuple(words)
     if [word.text for word in words[:2] if word.text != "sudo"][:1] == ["su"]:  # the user's shell gets it
-        has_own = any(word.text in ("-c", "--command") for word in words)
+        has_own = any(word.text in ("-c", "--command") or word.unknown for word in words)
         return tuple(words) if has_own else (*words, Word("-c", given.span), given)
     at = next((at for at, word in enumerate(words) if _runs_input(word)), None)
     if at is None:
@@ -34,8 +32,8 @@ def with_input(words: Sequence[Word], given: Word) -> tuple[Word, ...]:
             return tuple(words)
         reads = option in ("-", "-s")
         end += 2 if option in _TAKE_WORD else 1
-    if end < len(words) and not reads:
-        return tuple(words)  # it runs a file
+    if (end < len(words) and not reads) or any(word.unknown for word in words[:end]):
+        return tuple(words)  # it runs a file, or may do so
     options = [word for word in words[at + 1 : end] if word.text not in ("-", "-s")]
     arguments = words[end:]
     if _PYTHON.fullmatch(words[at].text) is None:

@@ -24,6 +24,8 @@ from tests.workloads.cases import LOADER, PYTORCH, need
         ("N=4; bash <<E\ntrain $N \\$N\nE", ["bash", "-c", "train 4 $N\n", "bash"]),
         ("bash <<-E\n\ttrain\n\tE", ["bash", "-c", "train\n\t", "bash"]),
         ("python3 -u - a <<'E'\nimport x\nE", ["python3", "-u", "-c", "import x\n", "a"]),
+        ("python3 - \"$PWD\" <<'E'\nimport x\nE", ["python3", "-c", "import x\n", "$PWD"]),
+        ("python3 $OPTS <<'E'\nimport x\nE", ["python3", "$OPTS"]),
         ("bash <<'E' | tee log\ntrain\nE", ["bash", "-c", "train\n", "bash"]),
         ("su - me <<E\ntrain\nE", ["su", "-", "me", "-c", "train\n"]),
         # these run something else, or other input

@@ -23,7 +23,7 @@ MOST_ALTERNATIVES = 12
 def by_python(words: Sequence[str], files: Files, context: RunContext) -> Iterator[Entry | Step]:
     """``python`` with these words: a file, ``-m module`` or ``-c`` text; a step says where that stops."""
     left = list(words)
-    while left and left[0].startswith("-") and left[0] not in ("-m", "-c"):
+    while left and left[0].startswith("-") and left[0] not in ("-m", "-c", "-"):
         left = left[2:] if left[0] in ("-W", "-X") else left[1:]
     if len(left) > 1 and left[0] == "-m":
         yield from _by_module(left[1], tuple(left[2:]), files, context)
@@ -33,6 +33,8 @@ def by_python(words: Sequence[str], files: Files, context: RunContext) -> Iterat
         yield from (_entry(place, (), context)._replace(imported=True) for place in own)
         if not own:
             yield _inline(code, tuple(left[2:]), files, context) or Step(_INLINE, context.span)
+    elif left and left[0] == "-":
+        yield Step("the code that `python -` reads is not followed", context.span)
     elif left:
         yield from _by_path(left[0], tuple(left[1:]), files, context)
 
