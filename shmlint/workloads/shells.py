@@ -506,7 +506,7 @@ def _runs_built(case: Case) -> bool:
 def interactive(case: Case) -> Need | None:
     """A shell or a notebook, in which anything may be run."""
     image = case.known.need
-    if case.program.kind != "interactive" and not _gives_shell(case):
+    if case.program.kind != "interactive" and not _gives_shell(case) and not _leaves_in_shell(case):
         return None
     if image.verdict == "not-needed" and not case.torch:
         return image
@@ -682,6 +682,13 @@ def for_other_use(case: Case, need: Need) -> Need:
 def _gives_shell(case: Case) -> bool:
     """Whether the image's own command gets a terminal and is not a program."""
     return case.program.default and case.launch.interactive and not is_shown(case) and not runs_own(case)
+
+
+def _leaves_in_shell(case: Case) -> bool:
+    """Whether a command with a terminal gives a shell after all else: ``bash -c "./setup.sh; exec bash"``."""
+    commands = case.program.commands
+    last = commands[-1] if commands else None
+    return case.launch.interactive and last is not None and last.kind == "interactive" and last.certain
 
 
 def runs_own(case: Case) -> bool:

@@ -830,3 +830,22 @@ def test_what_a_shell_tells_of_the_documented_commands(tmp_path: Path, text: str
     }  # fmt: skip
     found = need(tmp_path, files)
     assert found.verdict == "unknown" and stopped in found.stopped
+
+
+@table(
+    ("options", "image", "command", "verdict"),
+    [
+        ("-it", PYTORCH, "./set_up.sh; exec bash", "likely"),
+        ("-it", PYTORCH, "./set_up.sh && bash", "likely"),
+        ("-it", PYTORCH, "python -c 'import own'; exec /bin/bash -l", "likely"),
+        ("-it", PYTORCH, "bash -l; ./work.sh", "unknown"),
+        ("-it", PYTORCH, "./work.sh || bash", "unknown"),
+        ("-d", PYTORCH, "./set_up.sh; exec bash", "unknown"),
+        ("-it", "own/image", "./set_up.sh; exec bash", "unknown"),
+    ],
+)
+def test_a_shell_behind_what_is_not_known(
+    tmp_path: Path, options: str, image: str, command: str, verdict: str
+) -> None:
+    text = f'docker run {options} --gpus all {image} bash -c "{command}"\n'
+    assert need(tmp_path, {"run.sh": text}).verdict == verdict
