@@ -67,6 +67,7 @@ _DASK_CUDA = "https://github.com/rapidsai/dask-cuda/blob/63a1ea9712fe54facb5e045
 _HUGECTR = "https://github.com/NVIDIA-Merlin/HugeCTR/blob/00104a05ba2772b8be79522ad8cb85b1a305b20c/docs/source/api/python_interface.md"
 _SELENIUM = "https://github.com/SeleniumHQ/docker-selenium/blob/3290a305/README.md?plain=1#L111"
 _LEROBOT = "https://github.com/huggingface/lerobot/blob/7427f31801f944f5ec9ce53cda02862ce7d1638b/src/lerobot/configs/train.py#L132"
+_COQUI = "https://github.com/coqui-ai/TTS/blob/dbf1a08a0d4e47fdad6172e433eeb34bc6b13b4e/TTS/config/shared_configs.py#L266"
 _DGL = "https://github.com/dmlc/dgl/blob/3d16000b4170fa741ed9e9667f22ba84d3493026/python/dgl"
 _DIFFUSION = "https://github.com/lucidrains/denoising-diffusion-pytorch/blob/faed4db28e724735323fa91c70aa9b28a6e1cbac/denoising_diffusion_pytorch/denoising_diffusion_pytorch.py#L955"
 _METRIC = "https://github.com/KevinMusgrave/pytorch-metric-learning/blob/216a792c22b0154d3d3bf008a7317edc7d677e71/src/pytorch_metric_learning"
@@ -145,6 +146,24 @@ _TRL_CONFIGS = (
     "BCOConfig", "CPOConfig", "GKDConfig", "KTOConfig", "NashMDConfig", "ORPOConfig", "OnlineDPOConfig",
     "PPOConfig", "PRMConfig", "RewardConfig", "RLOOConfig", "XPOConfig",
 )  # fmt: skip
+
+_COQUI_CONFIGS = (
+    *(f"tts.configs.{module}_config.{name}Config" for module, name in (
+        ("align_tts", "AlignTTS"), ("delightful_tts", "DelightfulTTS"), ("fast_pitch", "FastPitch"),
+        ("fast_speech", "FastSpeech"), ("fastspeech2", "Fastspeech2"), ("glow_tts", "GlowTTS"),
+        ("neuralhmm_tts", "NeuralhmmTTS"), ("overflow", "Overflow"), ("speedy_speech", "SpeedySpeech"),
+        ("tacotron", "Tacotron"), ("tacotron2", "Tacotron2"), ("vits", "Vits"),
+    )),
+    *(f"vocoder.configs.{place}{name}Config" for module, name in (
+        ("fullband_melgan", "FullbandMelgan"), ("hifigan", "Hifigan"), ("melgan", "Melgan"),
+        ("multiband_melgan", "MultibandMelgan"), ("parallel_wavegan", "ParallelWavegan"), ("univnet", "Univnet"),
+        ("wavegrad", "Wavegrad"), ("wavernn", "Wavernn"),
+    ) for place in ("", f"{module}_config.")),
+    "encoder.configs.speaker_encoder_config.SpeakerEncoderConfig",
+    "encoder.configs.emotion_encoder_config.EmotionEncoderConfig",
+    "tts.layers.xtts.trainer.gpt_trainer.GPTTrainerConfig",
+)  # fmt: skip
+"""Classes of Coqui's TTS that configure training; the trainer makes its loader of what they hold."""
 
 _RAY = (
     "put", "util.multiprocessing.Pool", "train.lightning.LightningTrainer", "train.tensorflow.TensorflowTrainer",
@@ -259,6 +278,8 @@ ROWS: tuple[Row, ...] = (
         -1, 1, (), _FACES),
     *(Row(f"easyocr.Reader.{name}", "dataloader", "workers", position, 0, "batch_size", position - 1, 1, (), _EASYOCR)
       for name, position in (("readtext", 4), ("readtextlang", 4), ("readtext_batched", 6), ("recognize", 6))),
+    *(Row(f"TTS.{name}", "dataloader", "num_loader_workers", -1, 0, "batch_size", -1, None, (), _COQUI)
+      for name in _COQUI_CONFIGS),
     Row("DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, None),
     *(Row(f"transformers.{name}", "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8,
           (), _TRAINER)
