@@ -69,7 +69,7 @@ def why(need: Need, context: Context) -> tuple[Reason, ...]:
         entry = _entry(need, context)
         if entry is not None and entry.no_ranks and entry.recommended is not None:
             use = Reason(f"{entry.name}: {entry.because}", "reason", source=entry.source)
-            known = (use, _size("recommended", entry.recommended, need, entry))
+            known: tuple[Reason, ...] = (use, _size("recommended", entry.recommended, need, entry))
         else:
             known = _UNKNOWN[1:]
         return (Reason(need.stopped, "unknown") if need.stopped else _UNKNOWN[0], *known)

@@ -437,3 +437,26 @@ def test_who_asks_for_no_gpu_in_words_needs_no_size(tmp_path: Path, value: str) 
     found = run(tmp_path, {"run.sh": f"docker run --gpus {value} foo\n"})
     assert [f.rule for f in found.findings] == ["GPU402"]
     assert found.launches[0].gpu.requested is False
+
+
+ONE = "services: {x: {image: foo, gpus: [{count: 1}]}}\n"
+
+
+@pytest.mark.compose_judge
+@table(
+    ("base", "over", "refused"),
+    [
+        (gpus("all"), gpus("all"), True),
+        (ONE, gpus("all"), True),
+        (gpus("all"), ONE, False),
+        (ONE, ONE, False),
+        (gpus("all"), "services: {x: {image: bar}}\n", False),
+    ],
+)
+def test_gpus_of_two_files(tmp_path: Path, base: str, over: str, refused: bool) -> None:
+    files = {"a.yaml": base, "b.yaml": over, "run.sh": "docker compose -f a.yaml -f b.yaml up\n"}
+    found = [one for one in findings(tmp_path, files) if one.rule == "GPU402"]
+    assert [one.span.path for one in found] == ["b.yaml"] * refused
+    assert all("cannot override" in one.message for one in found)
+    answer, said = compose_answer(tmp_path, ["a.yaml", "b.yaml"])
+    assert (answer is None) is refused and ("cannot override" in said) is refused

@@ -50,15 +50,23 @@ def find(service: Branch) -> Iterator[GpuFault]:
         yield _fault(gpus.span, "type", "gpus", message, advice=advice)
         yield from _request(gpus, "gpus", deploy=False)
     else:
-        alone = isinstance(gpus, Listing) and len(gpus.items) == 1
-        for i, item in enumerate(items_of(gpus)):
-            if not i and isinstance(gpus, Listing) and starts_with_all(gpus):
-                continue
-            if isinstance(item, Leaf) and alone and item.text.lower() in ("all", "-1"):
-                changes = _replaced(gpus, "all", f"`gpus: {item.text}`") if isinstance(gpus, Listing) else ()
-                yield _fault(item.span, "type", "gpus", f"`gpus: [{item.written}]` is not a list of requests", changes)
-            else:
-                yield from _request(item, f"gpus[{i}]", deploy=False)
+        yield from _requests(gpus)
+
+
+def _requests(gpus: Tree | None) -> Iterator[GpuFault]:
+    """What is refused in the list of a service, to which files and bases add."""
+    alone = isinstance(gpus, Listing) and len(gpus.items) == 1
+    for i, item in enumerate(items_of(gpus)):
+        if not i and isinstance(gpus, Listing) and starts_with_all(gpus):
+            continue
+        if i and isinstance(item, Leaf) and isinstance(gpus, Listing) and item.node is gpus.node:
+            message = f"`gpus: {item.written}` cannot override the `gpus` that the service has already"
+            yield _fault(item.span, "type", "gpus", message, advice="delete one of them")
+        elif isinstance(item, Leaf) and alone and item.text.lower() in ("all", "-1"):
+            changes = _replaced(gpus, "all", f"`gpus: {item.text}`") if isinstance(gpus, Listing) else ()
+            yield _fault(item.span, "type", "gpus", f"`gpus: [{item.written}]` is not a list of requests", changes)
+        else:
+            yield from _request(item, f"gpus[{i}]", deploy=False)
 
 
 def _fault(
