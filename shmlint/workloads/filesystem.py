@@ -139,6 +139,13 @@ class Files:
         self.repository.add(place, source)
         self._written[posixpath.normpath(posixpath.join(directory or self.workdir, path))] = Place(place, not certain)
 
+    def folder_beside(self, file: str, folder: str, *, guess: bool = False) -> str | None:
+        """The folder that a path is for the code of a file; None where that is not known, without a ``guess``."""
+        if folder.startswith("/"):
+            place = self.find(folder, folder=True)
+            return place.path if place is not None and (guess or not place.guessed) else None
+        return normal(os.path.join(os.path.dirname(file), folder))
+
     def shown(self, path: str, *, folder: bool = False) -> str | None:
         """The file (or ``folder``) that the container surely has at an absolute path."""
         place = self._absolute(path, self.repository.is_dir if folder else self.repository.is_file)

@@ -94,8 +94,10 @@ class Options:
 
     def compose(self, folder: str, name: str, importer: str) -> None:
         """Read the configuration that ``@hydra.main`` names, and the files that its ``defaults`` list."""
-        start = normal(os.path.join(os.path.dirname(importer), folder))
-        name = str(self.given["config_name"].value) if "config_name" in self.given else name
+        start = self.files.folder_beside(importer, folder)
+        if start is None:
+            return
+        name = next((str(self.given[key].value) for key in ("config_name", "cn") if key in self.given), name)
         first = normal(os.path.join(start, f"{name.removesuffix('.yaml')}.yaml"))
         source = self.files.repository.source(first)
         if source is None or first in self._read:

@@ -101,7 +101,7 @@ class Composed:
                 self._values.append(("~", word[1:], ""))
             else:
                 raise _Stop  # several runs, another folder, a word that is not known
-        if "$" in self._name:
+        if not self._name or "$" in self._name:
             raise _Stop
 
     def _override(self, name: str, value: str) -> None:
@@ -396,7 +396,10 @@ def _changed(part: Part) -> Part:
 
 
 def main_of(decorator: ast.expr, full_name: str) -> tuple[str, str] | None:
-    """The folder and the file that ``@hydra.main`` names; None for another decorator, or where they are not written."""
+    """The folder and the file that ``@hydra.main`` names; None for another decorator, or where they are not written.
+
+    The command may name the file, and has to where the decorator does not.
+    """
     if not isinstance(decorator, ast.Call) or full_name not in ("hydra.main", "hydra.main.main"):
         return None
     given = {keyword.arg: keyword.value for keyword in decorator.keywords}
@@ -405,5 +408,5 @@ def main_of(decorator: ast.expr, full_name: str) -> tuple[str, str] | None:
     if not all(isinstance(value, ast.Constant) for value in values):
         return None
     folder, name = (value.value for value in values if isinstance(value, ast.Constant))
-    return (str(folder or "."), str(name).removesuffix(".yaml")) if name is not None else None
+    return str(folder or "."), str(name or "").removesuffix(".yaml")
 

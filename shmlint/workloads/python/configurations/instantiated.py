@@ -152,10 +152,13 @@ class Instantiated:
 
     def _root(self, path: str, folder: str, name: str) -> Part | None:
         """The whole configuration of the program."""
-        where = normal(os.path.join(os.path.dirname(path), folder))
+        files = self._evaluator.options.files
+        where = files.folder_beside(path, folder, guess=self._entry.guessed)
+        if where is None:
+            return None
         if (where, name) not in self._roots:
             words, stores = self._entry.arguments, self._stores
-            composed = Composed(self._evaluator.options.files.repository, where, name, words, stores=stores)
+            composed = Composed(files.repository, where, name, words, stores=stores)
             self._roots[where, name] = root = composed.root()
             self._mappings.update(_mappings_in(root) if root is not None else ())
         return self._roots[where, name]

@@ -327,3 +327,22 @@ def test_a_trial_that_changes_the_configuration(tmp_path: Path, own: str, words:
     files = {"compose.yaml": compose(f"python train.py {words}"), "Dockerfile": DOCKERFILE, "train.py": LOADS,
              "conf/own.yaml": own, **GROUPS}  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+@table(
+    ("given", "words", "verdict"),
+    [
+        ('config_path="conf"', "--config-name fit", "needed"),
+        ('config_path="conf"', "-cn=other", "not-needed"),
+        ('config_path="conf"', "", "unknown"),
+        ('config_path="/app/conf"', "-cn fit", "needed"),
+        ('config_path="/app/conf", config_name="fit"', "data=none", "not-needed"),
+        ('config_path="/elsewhere/conf", config_name="fit"', "data=none", "unknown"),
+    ],
+)
+def test_the_configuration_that_only_the_command_names(
+    tmp_path: Path, given: str, words: str, verdict: str
+) -> None:
+    main = (MAIN % ALL).replace('config_path="conf", config_name="fit"', given)
+    files = {**FILES, "compose.yaml": compose(f"python main.py {words}"), "main.py": main}
+    assert need(tmp_path, files).verdict == verdict
