@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Iterator
 
-from shmlint.files.read import normal
 from shmlint.syntax.python import dotted
 from shmlint.workloads.program import Entry
 from shmlint.workloads.python.assignments import parameters_of
