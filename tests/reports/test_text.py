@@ -165,6 +165,13 @@ def test_verbose_tells_what_is_large_enough_once_for_a_file(tmp_path: Path) -> N
     ]
 
 
+def test_verbose_spares_no_launch_that_a_finding_of_another_speaks_of(tmp_path: Path) -> None:
+    line = "docker run --gpus all --shm-size $S nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 train.py\n"
+    started = run(tmp_path, {"a.sh": f"S=64m\n{line * 2}"})
+    assert len(started.findings) == 1
+    assert not [line for line in render(started, started.findings, Style(verbose=True)) if "large enough" in line]
+
+
 @pytest.mark.parametrize("told", ["suppressed", "in the baseline"])
 def test_verbose_says_which_findings_are_taken_out(tmp_path: Path, told: str) -> None:
     line = "docker run --gpus all nvcr.io/nvidia/pytorch:24.01-py3 torchrun --nproc_per_node=8 train.py"
