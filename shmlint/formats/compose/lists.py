@@ -34,6 +34,7 @@ _LISTS = r"(?<!\S)(?:-f|--file)[ \t=]|COMPOSE_FILE"
 _UNKNOWN_DIRECTORY = r"\$(?:\w+|\{\w+\}|\([^()]*\))/(?=[^$`]*\Z)"
 """The start of a path whose directory is not known, with the rest of it known."""
 _WORKING_DIRECTORY = r"\A\$(?:PWD\b|\{PWD\}|\(pwd\))"
+"""The directory that a command is started in, as the start of a path."""
 
 
 class Start(NamedTuple):
