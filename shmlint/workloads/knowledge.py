@@ -104,7 +104,7 @@ class Workload:
     @property
     def counts_listed(self) -> bool:
         """It uses one of all GPUs, and each of those that are listed or counted, unless its command says otherwise."""
-        return self.one_process and self.sure == "multi-gpu"
+        return bool(self.entry.get("counts_listed", False))
 
     @property
     def no_ranks(self) -> bool:
