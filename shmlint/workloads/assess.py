@@ -23,6 +23,7 @@ from shmlint.workloads.commands import (
     flatten,
     kind_of,
     names_preparation,
+    only_prints,
     names_training,
     never_ends,
     read_workers,
@@ -143,9 +144,11 @@ def _settings(case: Case) -> Need | None:
 
 def _looks(case: Case) -> Need | None:
     """A command that looks at something, builds something or only prepares."""
-    if not case.program.commands and not case.program.default and not case.program.stops:
-        return Need("not-needed", why="its command prepares something and ends")
     kind = case.program.kind
+    if not case.program.commands and not case.program.default and not case.program.stops:
+        if not only_prints(_given(case.launch)):
+            return Need("not-needed", why="its command prepares something and ends")
+        kind = "probe"
     if kind == "probe":
         why = "its command prints something and ends"
         if not asked_for(case):
@@ -301,13 +304,17 @@ def _image(case: Case) -> Need | None:
     return need
 
 
+def _given(launch: Launch) -> list[str]:
+    """The words that a launch itself runs, as far as they are known."""
+    return [word for part in (launch.entrypoint, launch.command) if part is not None for word in part.known or ()]
+
+
 def _prepares(case: Case) -> bool:
     """Whether all that the launch, or else its image, starts is called after preparing something or converting it."""
     launch = case.launch
     if launch.kind == "compose-service":
         return False  # what is prepared there is served as well
-    given = [word for part in (launch.entrypoint, launch.command) if part is not None for word in part.known or ()]
-    own = [words for words in simple_commands(flatten(given)) if kind_of(words) == "program"]
+    own = [words for words in simple_commands(flatten(_given(launch))) if kind_of(words) == "program"]
     ran = [list(one.words) for one in case.program.commands if one.kind == "program"]
     each = own or ran
     several = any(python_words(tuple(words)) is not None for words in each)  # ``accelerate launch export.py``
@@ -326,8 +333,7 @@ def _passed_workers(case: Case) -> Need | None:
     """The DataLoader workers that a launch asks a script for, which hands them on to something that is not known."""
     if not case.program.stops or case.findings.need is not None:
         return None
-    parts = (part.known or () for part in (case.launch.entrypoint, case.launch.command) if part is not None)
-    given = simple_commands(flatten([word for part in parts for word in part]))
+    given = simple_commands(flatten(_given(case.launch)))
     named = [words for words in given if any(re.match(_OF_LOADER, word) for word in words)]
     scripts = [words for words in named if any(word.endswith(".sh") for word in words[:2])]
     ran = [Ran(tuple(words), case.launch.span, "program") for words in scripts if (read_workers(words) or 0) > 0]

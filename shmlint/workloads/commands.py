@@ -66,6 +66,11 @@ _LOOKS = frozenset(
     }
 )  # fmt: skip
 """Programs that print what they see and end, beside those that tell nothing of what is run."""
+_PRINTS = frozenset(
+    {"echo", "getconf", "getent", "groups", "hash", "id", "ifconfig", "ls", "printf", "pwd", "readlink", "realpath",
+     "strings", "type", "ulimit", "users", "which", "who", "whoami"}
+)  # fmt: skip
+"""Those among them that only print as well: in a script they say nothing, alone they are all that is asked."""
 
 
 def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
@@ -79,6 +84,14 @@ def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:
         if command:
             yield command
         command = []
+
+
+def only_prints(words: Sequence[str]) -> bool:
+    """Whether a command with which nothing is run prints something: ``ls /workspace``, ``env``."""
+    if list(words) == ["env"]:
+        return True
+    programs = [command[0].rpartition("/")[2] for command in simple_commands(flatten(words))]
+    return bool(programs) and all(program in _PRINTS or program in _LOOKS for program in programs)
 
 
 def in_container(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -32,6 +32,9 @@ def test_a_look_in_a_training_image(tmp_path: Path, option: str) -> None:
         ("sh -c \"python -c 'import torch; print(torch.cuda.device_count())'\"", "note"),
         ("bash -c \"nvidia-smi && python -c 'import torch; print(torch.__version__)'\"", "note"),
         ("python -m torch.utils.collect_env", "note"),
+        ("env", "note"),
+        ("ls -l /workspace", "note"),
+        ("sh -c 'echo $NVIDIA_VISIBLE_DEVICES && id'", "note"),
         ("python -c 'import train; train.main()'", "error"),
     ],
 )
@@ -40,6 +43,11 @@ def test_other_looks_in_other_images(tmp_path: Path, command: str, severity: str
     for image in images:
         found = findings(tmp_path, {"run.sh": f"docker run --gpus all --rm {image} {command}\n"})
         assert [(f.rule, f.severity) for f in found] == [("SHM101", severity)]
+
+
+def test_a_command_that_prepares_is_no_look(tmp_path: Path) -> None:
+    for command in ("true", "mkdir -p /data/out", "sh -c 'ls /data && chmod -R a+r /data'"):
+        assert not findings(tmp_path, {"run.sh": f"docker run --gpus all nvcr.io/nvidia/pytorch:24.12-py3 {command}\n"})
 
 
 @table(
