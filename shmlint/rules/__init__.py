@@ -163,8 +163,10 @@ _OF_INTEREST = ("NCCL_", "GLOO_", "TORCH_DISTRIBUTED_")
 
 def _in_code(launch: Launch, program: Program) -> dict[str, Value[str]]:
     """What the Python code of a launch puts into ``os.environ``."""
-    sources = [program.files.repository.peek(entry.path) for entry in program.entries]
-    if not any(source is not None and name in source.text for source in sources for name in _OF_INTEREST):
+    from shmlint.workloads.python.imported_texts import imported_texts
+
+    texts = imported_texts((entry.path for entry in program.entries), program.files.repository)
+    if not any(name in text for text in texts if "environ" in text for name in _OF_INTEREST):
         return {}
     from shmlint.workloads.by_program import read
 

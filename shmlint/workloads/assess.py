@@ -23,9 +23,9 @@ from shmlint.workloads.commands import (
     flatten,
     kind_of,
     names_preparation,
-    only_prints,
     names_training,
     never_ends,
+    only_prints,
     read_workers,
     simple_commands,
 )

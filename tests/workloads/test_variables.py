@@ -68,6 +68,50 @@ def test_variables_that_a_script_sets_are_checked(tmp_path: Path, line: str, rul
 
 
 @table(
+    "command, rule",
+    [
+        ("env NCCL_P2P_DISABLE=1 python train.py", "NCCL501"),
+        ("mpirun -np 2 -x NCCL_P2P_DISABLE=1 python train.py", "NCCL501"),
+        ("mpirun -np 2 -x NCCL_DEBUG python train.py", None),
+        ("env NCCL_P2P_DISABLE=1 echo", None),
+        ("python train.py NCCL_P2P_DISABLE=1", None),
+    ],
+)
+def test_variables_that_the_command_of_a_launch_sets_are_checked(
+    tmp_path: Path, command: str, rule: str | None
+) -> None:
+    files = {"compose.yaml": compose(command, "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE, "train.py": SERVE}
+    text = files["compose.yaml"]
+    found = findings(tmp_path, {**files, "helper.py": HELPER}, select=("NCCL",))
+    assert [(f.rule, text[f.span.start : f.span.end]) for f in found] == ([(rule, "NCCL_P2P_DISABLE=1")] if rule else [])
+
+
+PUT = 'import os\nos.environ["NCCL_P2P_DISABLE"] = "1"\n'
+
+
+@table(
+    "train, files, place",
+    [
+        ("import settings\n", {"settings.py": PUT}, "settings.py"),
+        ("from settings import a\n", {"settings.py": PUT}, "settings.py"),
+        ("from tools import nccl\n", {"tools/__init__.py": "", "tools/nccl.py": PUT}, "tools/nccl.py"),
+        ("import tools.nccl\n", {"tools/nccl.py": PUT}, "tools/nccl.py"),
+        ("import a\n", {"a/__init__.py": "from . import b\n", "a/b.py": "from .c import d\n", "a/c.py": PUT}, "a/c.py"),
+        ("import a\n", {"a.py": "import train\nimport b\n", "b.py": "import a\n" + PUT}, "b.py"),
+        ("import other\n", {"settings.py": PUT}, None),
+        ("import os\n", {"settings.py": PUT}, None),
+        ("from " + "." * 5000 + "\n", {"settings.py": PUT}, None),
+    ],
+)
+def test_variables_that_an_imported_module_sets_are_checked(
+    tmp_path: Path, train: str, files: dict[str, str], place: str | None
+) -> None:
+    own = {"compose.yaml": compose("python train.py", "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE}
+    found = findings(tmp_path, {**own, "train.py": train, **files}, select=("NCCL501",))
+    assert [f.span.path for f in found] == ([place] if place else [])
+
+
+@table(
     "variable, gpus, ranks",
     [
         ("MPSIZE=4", "all", 4), ("MODEL_PARALLEL_SIZE=2", "all", 2), ("TENSOR_PARALLEL_SIZE=8", "all", 8),

@@ -88,18 +88,26 @@ def assigned(command: Command, place: Span | None = None) -> dict[str, Value[str
 
     They are at ``place`` if their own places are not those of a file.
     """
+    words = [word.text for word in command.words]
     found: dict[str, Value[str]] = {}
-    before, front, mpi = "", True, False
-    for word in command.words:
-        name, equals, text = word.text.partition("=")
-        if equals and name.isidentifier() and (front or (mpi and before == "-x")):
-            if not word.unknown and "$" not in text:
-                found[name] = Value(text, place or word.span or command.span, text)
-        else:
-            front = front and word.text in ("env", "exec")
-            mpi = mpi or posixpath.basename(word.text) in MPI_STARTERS
-        before = word.text
+    for at in _giving(words):
+        name, _, text = words[at].partition("=")
+        if not command.words[at].unknown and "$" not in text:
+            found[name] = Value(text, place or command.words[at].span or command.span, text)
     return found
+
+
+def _giving(words: Sequence[str]) -> Iterator[int]:
+    """Where words of a command give a variable: in front of the program, or as an option of MPI's starters."""
+    before, front, mpi = "", True, False
+    for at, word in enumerate(words):
+        name, equals, _ = word.partition("=")
+        if equals and name.isidentifier() and (front or (mpi and before == "-x")):
+            yield at
+        else:
+            front = front and word in ("env", "exec")
+            mpi = mpi or posixpath.basename(word) in MPI_STARTERS
+        before = word
 
 
 class Follower:
@@ -172,6 +180,8 @@ class Follower:
         self._devices = devices_for(before, span) or outer
         given = _values_given(before, span) if command else {}
         self.environment = {**shared, **given} if given else shared
+        if span is not None and command and kind_of(command) != "silent":
+            self.assigned = {**_given_at(words, span), **self.assigned}
         self._run(words, command, RunContext(span, directory, certain, guessed, depth))
         for name in self.environment.keys() - given.keys() - shared.keys():  # what its scripts export is told, too
             shared[name] = self.environment[name]
@@ -684,6 +694,22 @@ def _values_given(before: Sequence[str], span: Span | None) -> dict[str, Value[s
         if span is not None:
             found[name] = Value(Unknown("variable", f"{name} is set in its command") if unknown else text, span, text)
     return found
+
+
+def _given_at(words: Sequence[str], span: Span) -> dict[str, Value[str]]:
+    """The variables that the words of a command give it, each where it stands."""
+    pairs = (words[at].partition("=") for at in _giving(words))
+    return {
+        name: Value(text, _once_in(span, f"{name}={text}"), text)
+        for name, _, text in pairs if "$" not in text and "`" not in text
+    }  # fmt: skip
+
+
+def _once_in(span: Span, text: str) -> Span:
+    """Where a text stands in a place; the place itself unless it stands there once."""
+    around = span.source.text[span.start : span.end]
+    start = span.start + around.find(text)
+    return Span(span.source, start, start + len(text)) if around.count(text) == 1 else span
 
 
 def _assignments(words: Iterable[str]) -> Iterator[tuple[str, str]]:
