@@ -83,7 +83,8 @@ def test_variables_that_the_command_of_a_launch_sets_are_checked(
     files = {"compose.yaml": compose(command, "    shm_size: 16g\n"), "Dockerfile": DOCKERFILE, "train.py": SERVE}
     text = files["compose.yaml"]
     found = findings(tmp_path, {**files, "helper.py": HELPER}, select=("NCCL",))
-    assert [(f.rule, text[f.span.start : f.span.end]) for f in found] == ([(rule, "NCCL_P2P_DISABLE=1")] if rule else [])
+    places = [(f.rule, text[f.span.start : f.span.end]) for f in found]
+    assert places == ([(rule, "NCCL_P2P_DISABLE=1")] if rule else [])
 
 
 PUT = 'import os\nos.environ["NCCL_P2P_DISABLE"] = "1"\n'
