@@ -474,7 +474,9 @@ class Follower:
         if is_python(program):
             at = next((at for at, word in enumerate(command[1:], 1) if not word.startswith("-")), 0)
             self._either(command, context, at)
-            self._start(by_python(command[1:], self.files, context))
+            found = tuple(by_python(command[1:], self.files, context))
+            if any(isinstance(one, Entry) for one in found) or not self.settled(command):
+                self._start(found)
             return
         if program in SERVERS:
             self._start(by_server(command, self.files, context))

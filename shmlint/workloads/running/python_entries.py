@@ -148,7 +148,7 @@ def by_server(command: Sequence[str], files: Files, context: RunContext) -> Iter
     if not target and posixpath.basename(command[0]) == "gunicorn" and re.fullmatch(_MODULE, command[-1]):
         known = _first(command[-1].replace(".", "/"), "__init__.py", files, directory)
         target = command[-1] if known is not None else ""  # else it may be the value of an option
-    module = target.partition(":")[0]
+    module = target.partition(":")[0].removesuffix(".py")  # Flask takes the path of a file, too
     place = _first(module.replace(".", "/"), "__init__.py", files, directory) if module else None
     if place is not None:
         yield _entry(place, (), context)._replace(imported=True)

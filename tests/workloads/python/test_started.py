@@ -96,6 +96,8 @@ def test_ranks_that_a_program_starts_with_a_launcher(
         ("vllm serve org/model --tensor-parallel-size 4", "all", "needed"),
         ("vllm serve org/model --tensor-parallel-size 4", "1", "not-needed"),
         ("python -m vllm.entrypoints.openai.api_server --model org/model -tp 2", "4", "needed"),
+        ("python -m vllm.entrypoints.openai.api_server --model org/model --port {n} -tp 1", "all", "not-needed"),
+        ("python -m other.server --port {n}", "1", "unknown"),
         ("vllm serve org/model && transcode -i {n} out.mp4", "1", "unknown"),
     ],
 )

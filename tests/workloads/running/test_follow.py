@@ -305,6 +305,7 @@ def test_an_entrypoint_of_the_repository_is_read(tmp_path: Path) -> None:
         ("uvicorn gone:app", "unknown"),
         ("flask run --host=0.0.0.0", "needed"),
         ("python -m flask --app serve run", "not-needed"),
+        ("flask --app work/big.py run", "needed"),
         ("gunicorn -c serve.conf", "unknown"),
         ("gunicorn --bind 0.0.0.0:80 work", "needed"),
         ("gunicorn -b :80 -w 2 serve", "not-needed"),
