@@ -445,10 +445,18 @@ def _fits_as_documented(case: Case) -> bool:
 
 
 def _fits_without_options(case: Case) -> bool:
+    """Whether the documented programs fit with their defaults, too. One that is given its settings has no others."""
     from shmlint.workloads.by_program import read
 
-    plain = [entry._replace(arguments=()) for entry in case.program.documented]
+    plain = [
+        entry if any(re.search(_SETTINGS, word) for word in entry.arguments) else entry._replace(arguments=())
+        for entry in case.program.documented
+    ]
     return read(case.launch, case.program, plain).need is None
+
+
+_SETTINGS = r"\.(?:ya?ml|json|toml)$"
+"""Files with the settings of a program."""
 
 
 def _is_shown_to_train_alone(case: Case) -> bool:

@@ -1094,6 +1094,8 @@ class Walker:
             self.stop(_LOADED_BY_NAME, scope.span(node))
 
     def _evaluates(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        if name == "eval" and _has_no_names(node):
+            return
         if not _FILLS.isdisjoint(_words_of(node.args)):
             self.stop(f"it runs code with `{name}`", scope.span(node))
         self._evaluated.append((node, scope, unit))
@@ -1290,6 +1292,18 @@ def _modules_of(statement: ast.Import | ast.ImportFrom, importer: str, modules: 
     own = modules.file_of(base, importer)
     if own is None or os.path.basename(own) == "__init__.py":  # what a plain module holds is no module
         yield from (n for n in imported_modules(statement) if n != base and modules.file_of(n, importer) is not None)
+
+
+def _has_no_names(node: ast.Call) -> bool:
+    """Whether what ``eval`` reads may name nothing, not even a builtin: ``eval(text, {"__builtins__": {}})``."""
+    if not 2 <= len(node.args) <= 3 or not all(isinstance(given, ast.Dict) for given in node.args[1:]):
+        return False
+    pairs = [pair for given in node.args[1:] if isinstance(given, ast.Dict) for pair in zip(given.keys, given.values)]
+    return len(pairs) == 1 and any(
+        isinstance(key, ast.Constant) and key.value == "__builtins__"
+        and (isinstance(value, ast.Dict) and not value.keys or isinstance(value, ast.Constant) and value.value is None)
+        for key, value in pairs
+    )  # fmt: skip
 
 
 def _only_assigned(code: ast.expr) -> frozenset[str] | None:
