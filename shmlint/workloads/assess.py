@@ -405,7 +405,7 @@ def _variables(case: Case) -> Need | None:
             need = likely(case, "its variables ask for several ranks", Evidence(f"{name}: {ranks} ranks", value.span))
             known = (nccl(ranks, need.evidence, case.launch),) if collectives(case.launch) else ()
             return need._replace(mechanisms=known)
-        if name.startswith("RAY_") and not _joins_ray(case.launch):
+        if name.startswith("RAY_") and not re.fullmatch(_RAY_ELSEWHERE, name) and not _joins_ray(case.launch):
             why = "its variables configure Ray, which keeps its object store in shared memory"
             return likely(case, why, Evidence(f"sets {name}", value.span))
     return None
@@ -420,6 +420,10 @@ _RANKS = frozenset(
 """Variables that everybody calls so: the ranks that a script or a server in the image starts."""
 _MOST_RANKS = 16
 """GPUs of one host; a larger number counts something else."""
+
+
+_RAY_ELSEWHERE = r"RAY_(?:HEAD_|SERVER_|SERVE_)?(?:ADDRESS|ENDPOINT|HOST|IP|PORT|URI|URL)"
+"""Variables that tell a client where Ray runs; none but `RAY_ADDRESS` is Ray's own."""
 
 
 def _joins_ray(launch: Launch) -> bool:

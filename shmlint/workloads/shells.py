@@ -149,12 +149,14 @@ def _is_read(ran: Ran, case: Case) -> bool:
     """Whether the code of a documented command was read to its end, and what pages run uses no shared memory.
 
     What packages do that are not known matters less where the program itself takes the steps of its training, or trains
-    with JAX.
+    with JAX or in environments.
     """
     found, own = case.documented, [entry for entry in case.program.documented if entry.span == ran.span]
     if found.need is not None or not own:
         return False
-    return not found.stops or (_loads_nothing(found) and (_takes_steps(own, case) or _uses_jax(own, case)))
+    if not found.stops:
+        return True
+    return _loads_nothing(found) and any(one(own, case) for one in (_takes_steps, _uses_jax, _learns_in_environments))
 
 
 def _is_alone(ran: Ran, case: Case) -> bool:
@@ -184,6 +186,15 @@ def _uses_jax(entries: Sequence[Entry], case: Case) -> bool:
     from shmlint.workloads.python.own_code import uses_jax
 
     return case.torch is None and all(uses_jax(entry.path, case.program.files.repository) for entry in entries)
+
+
+def _learns_in_environments(entries: Sequence[Entry], case: Case) -> bool:
+    """Whether programs learn by reinforcement with Stable-Baselines3, which has no data set and so no loaders."""
+    from shmlint.workloads.python.imported_texts import imported_texts
+
+    repository = case.program.files.repository
+    texts = (imported_texts((entry.path,), repository) for entry in entries)
+    return all(any("stable_baselines3" in text and ".learn(" in text for text in each) for each in texts)
 
 
 def _has_steps(entries: Sequence[Entry], case: Case) -> bool:
@@ -462,8 +473,8 @@ _SETTINGS = r"\.(?:ya?ml|json|toml)$"
 def _is_shown_to_train_alone(case: Case) -> bool:
     """Whether all programs that train in a container, as a page says, were read and load nothing.
 
-    They take their steps themselves or, where they were read to their end, the code around them does. So do they
-    without their options, and nothing asks for ranks or workers.
+    They take their steps themselves or, where they were read to their end, the code around them does, or they step
+    environments. So do they without their options, and nothing asks for ranks or workers.
     """
     program, said = case.program, case.documented_commands
     trained = [ran for ran in program.documented_commands if names_training(ran.words)]
@@ -471,7 +482,8 @@ def _is_shown_to_train_alone(case: Case) -> bool:
         return False
     own = [entry for entry in program.documented if any(entry.span == ran.span for ran in trained)]
     alone = all(_is_read(ran, case) for ran in trained) and _loads_nothing(case.documented)
-    steps = _takes_steps(own, case) or (not case.documented.stops and _has_steps(own, case))
+    steps = _takes_steps(own, case) or _learns_in_environments(own, case)
+    steps = steps or (not case.documented.stops and _has_steps(own, case))
     return alone and steps and _fits_without_options(case)
 
 

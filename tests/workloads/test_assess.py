@@ -770,6 +770,7 @@ def test_limits_of_training_containers(case: Launch, limits: dict[str, str], ver
         (launch("my/image", env={"RAY_CLIENT_SERVER_PORT": "10001", "RAY_ADDRESS": ""}, count=1), "likely"),
         (launch("my/image", env={"RAY_DASHBOARD_PORT": "8265", "RAY_ADDRESS": "ray://head:10001"}), "unknown"),
         (launch("my/image", env={"ARRAY_SIZE": "3"}), "unknown"),
+        (launch("my/image", env={"RAY_HOST": "head", "RAY_PORT": "10001"}), "unknown"),
         # Programs that read their options from variables
         (launch("ghcr.io/ggml-org/llama.cpp:server-cuda", env={"LLAMA_ARG_SPLIT_MODE": "tensor"}), "likely"),
         (launch("ghcr.io/ggml-org/llama.cpp:server-cuda", env={"LLAMA_ARG_SPLIT_MODE": "tensor"}, count=2), "needed"),

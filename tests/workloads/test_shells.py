@@ -87,6 +87,9 @@ BACKWARD = "import torch\nimport unheard_of\nloss = unheard_of.render()\nloss.ba
         ("torch", "python train_whole.py", "", "unknown"),
         ("torch", "python train_whole.py\npython train_other.py", "", "likely"),
         ("torch", "python train_loading.py", "", "likely"),
+        # Stable-Baselines3 steps environments: what is unknown are these.
+        ("torch", "python train_agent.py", "", "unknown"),
+        ("torch", "python train_agent.py\npython train_other.py", "", "likely"),
     ],
 )
 def test_a_shell_for_training_that_takes_its_steps_itself(
@@ -98,6 +101,10 @@ def test_a_shell_for_training_that_takes_its_steps_itself(
     files["train_jax.py"] = "import jax, unheard_of\nprint(jax.grad(unheard_of.loss)(1.0))\n"
     files |= {"train_whole.py": "import parts.steps\n", "train_loading.py": "import parts.loading\n"}
     files["parts/steps.py"] = BACKWARD.replace("import unheard_of\n", "").replace("unheard_of.render", "torch.rand")
+    files["train_agent.py"] = "import unheard_of\nfrom parts.agent import go\ngo(unheard_of.Env())\n"
+    files["parts/agent.py"] = (
+        "from stable_baselines3 import PPO\ndef go(env):\n    PPO('MlpPolicy', env).learn(total_timesteps=9)\n"
+    )
     files["parts/loading.py"] = f"{WITH_LOADER}DataLoader([], num_workers=4)\n"
     assert need(tmp_path, files).verdict == verdict
 
