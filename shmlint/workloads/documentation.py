@@ -77,6 +77,8 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     if not _runs(follower) or (launch.kind == "compose-service" and not _trains(follower)):
         for path in _readmes(repository, own):
             _read_page(_Page(path, 0, mine, anything), launch, program, follower)
+            if _trains(follower) and is_of_example(path):
+                break  # those further up tell of other parts
     if anything and not _trains(follower) and not (own is not None and is_of_example(own) and _shows(follower)):
         for path in _further(repository, own):
             _read_page(_Page(path, 0, mine and not follower.commands, True), launch, program, follower)

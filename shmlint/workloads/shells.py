@@ -456,18 +456,26 @@ def _fits_as_documented(case: Case) -> bool:
 
 
 def _fits_without_options(case: Case) -> bool:
-    """Whether the documented programs fit with their defaults, too. One that is given its settings has no others."""
+    """Whether the documented programs fit with their defaults, too."""
     from shmlint.workloads.by_program import read
 
+    repository = case.program.files.repository
     plain = [
-        entry if any(re.search(_SETTINGS, word) for word in entry.arguments) else entry._replace(arguments=())
+        entry if _has_no_settings_of_its_own(entry, repository) else entry._replace(arguments=())
         for entry in case.program.documented
     ]
     return read(case.launch, case.program, plain).need is None
 
 
+def _has_no_settings_of_its_own(entry: Entry, repository: Repository) -> bool:
+    """Whether a program is given a file with its settings, and has none where it is not."""
+    source = repository.peek(entry.path)
+    given = any(re.search(_SETTINGS, word) for word in entry.arguments)
+    return given and source is not None and re.search(_DEFAULT_SETTINGS, source.text) is None
+
+
 _SETTINGS = r"\.(?:ya?ml|json|toml)$"
-"""Files with the settings of a program."""
+_DEFAULT_SETTINGS = r"""(?:default|config\w*)["']?\s{0,9}[=:]\s{0,9}\w?["'][^"'\n]{0,200}\.(?:ya?ml|json|toml)["']"""
 
 
 def _is_shown_to_train_alone(case: Case) -> bool:

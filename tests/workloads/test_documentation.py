@@ -754,6 +754,55 @@ def test_the_page_of_a_part_tells_what_its_container_is_for(
     assert need(tmp_path, files, (page,)).verdict == verdict
 
 
+@table(
+    "place, shown, verdict",
+    [
+        ("slow", "python train.py", "unknown"),
+        ("slow", "python paint.py", "likely"),  # what trains is told further up
+        (".", "python train.py", "likely"),
+    ],
+)
+def test_the_page_of_a_part_that_trains_tells_all_of_it(
+    tmp_path: Path, place: str, shown: str, verdict: str
+) -> None:
+    files = {"README.md": "# All\n\n```\npython train_more.py --workers 8\n```\n"}
+    files["train_more.py"] = (
+        "import sys\nfrom torch.utils.data import DataLoader\nfrom torchvision.transforms import RandomCrop\n"
+        "DataLoader(d(RandomCrop(512)), batch_size=64, num_workers=8)\n"
+    )
+    files |= {"slow/README.md": f"# Slow\n\n```\n{shown}\n```\n", "slow/paint.py": "print(1)\n"}
+    files["slow/train.py"] = "import torch\ntorch.rand(3).sum().backward()\n"
+    path = f"{place}/start.sh" if place != "." else "start.sh"
+    files[path] = "docker build -t birds .\ndocker run --gpus all -it -v $PWD:/w -w /w birds bash\n"
+    files[f"{place}/Dockerfile"] = "FROM nvidia/cuda:12.2.0-base-ubuntu22.04\nRUN pip install torch torchvision\n"
+    for old in ("start.sh", "Dockerfile", "slow/start.sh", "slow/Dockerfile"):
+        (tmp_path / old).unlink(missing_ok=True)
+    assert need(tmp_path, files, (path,)).verdict == verdict
+
+
+SMALL = """import argparse, yaml
+from torch.utils.data import DataLoader
+from torchvision import datasets, transforms
+parser = argparse.ArgumentParser()
+parser.add_argument("--config"{})
+settings = yaml.safe_load(open(parser.parse_args().config))
+DataLoader(datasets.MNIST("d", transform=transforms.ToTensor()), batch_size=settings["batch"], num_workers=4)
+"""
+
+
+@table(
+    "declared, verdict",
+    [("", "unknown"), (", required=True", "unknown"), (", default='large.yaml'", "likely")],
+)
+def test_a_documented_program_with_a_file_of_settings(tmp_path: Path, declared: str, verdict: str) -> None:
+    """Where it has none of its own, what is documented is how it is run."""
+    shown = "docker build -t own .\ndocker run --gpus all -itd -v $PWD:/w -w /w own\ndocker exec -it own bash\n"
+    page = f"# Digits\n\n```\n{shown}```\n\n```\npython train.py --config small.yaml\n```\n"
+    files = {"README.md": page, "train.py": SMALL.format(declared), "Dockerfile": "FROM pytorch/pytorch\n"}
+    files |= {"small.yaml": "batch: 8\n", "large.yaml": "batch: 80000\n"}
+    assert need(tmp_path, files).verdict == verdict
+
+
 @table("first, verdict", [("", "needed"), ("#!/bin/bash\n#SBATCH --nodes=2\n", "likely")])
 def test_a_batch_script_in_a_page_runs_in_no_container(tmp_path: Path, first: str, verdict: str) -> None:
     page = f"```bash\n{SHELL} bash\n```\n\n```bash\n{first}torchrun --nproc_per_node=4 train.py\n```\n"

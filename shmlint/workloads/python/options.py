@@ -123,8 +123,23 @@ class Options:
         if not re.search(r"\.(?:ya?ml|json|toml|py|cfg|ini)$", path) or len(self._read) > 20:
             return
         found = self.file(path)
+        if found is None and (found := self._in_a_folder(path)) is not None:
+            self._perhaps = True
         if found is not None:
             self._read_settings(found)
+
+    def _in_a_folder(self, path: str) -> str | None:
+        """The only file of that path below a directory beside the program or above it, which the code may put before
+        the path: ``os.path.join("configs", name)``."""
+        if not re.match(r"\w", path):
+            return None
+        repository = self.files.repository
+        folders = repository.above(os.path.dirname(self._entry.path) or ".")
+        found = [
+            one for folder in folders for inner in repository.folders_in(folder)
+            if repository.is_file(one := normal(os.path.join(inner, path)))
+        ]  # fmt: skip
+        return found[0] if len(found) == 1 else None
 
     def file(self, path: str) -> str | None:
         """The file of the repository that a path of the program names."""

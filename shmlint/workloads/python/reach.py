@@ -1296,14 +1296,17 @@ def _modules_of(statement: ast.Import | ast.ImportFrom, importer: str, modules: 
 
 def _has_no_names(node: ast.Call) -> bool:
     """Whether what ``eval`` reads may name nothing, not even a builtin: ``eval(text, {"__builtins__": {}})``."""
-    if not 2 <= len(node.args) <= 3 or not all(isinstance(given, ast.Dict) for given in node.args[1:]):
+    if node.keywords or not 2 <= len(node.args) <= 3:
         return False
-    pairs = [pair for given in node.args[1:] if isinstance(given, ast.Dict) for pair in zip(given.keys, given.values)]
-    return len(pairs) == 1 and any(
-        isinstance(key, ast.Constant) and key.value == "__builtins__"
-        and (isinstance(value, ast.Dict) and not value.keys or isinstance(value, ast.Constant) and value.value is None)
-        for key, value in pairs
-    )  # fmt: skip
+    names, *more = node.args[1:]
+    if not isinstance(names, ast.Dict) or len(names.keys) != 1 or not all(map(_is_empty, more)):
+        return False
+    key = names.keys[0]
+    return isinstance(key, ast.Constant) and key.value == "__builtins__" and _is_empty(names.values[0])
+
+
+def _is_empty(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Dict) and not node.keys) or (isinstance(node, ast.Constant) and node.value is None)
 
 
 def _only_assigned(code: ast.expr) -> frozenset[str] | None:

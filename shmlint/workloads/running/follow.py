@@ -472,11 +472,7 @@ class Follower:
                 self._start(by_python(inner, self.files, context))
             return
         if is_python(program):
-            at = next((at for at, word in enumerate(command[1:], 1) if not word.startswith("-")), 0)
-            self._either(command, context, at)
-            found = tuple(by_python(command[1:], self.files, context))
-            if any(isinstance(one, Entry) for one in found) or not self.settled(command):
-                self._start(found)
+            self._python(command, context)
             return
         if program in SERVERS:
             self._start(by_server(command, self.files, context))
@@ -506,6 +502,13 @@ class Follower:
         elif not command[0].startswith("-") and not self.settled(command) and not self._compiled(command[0], context):
             built = context.depth > 0 or self.image is not None
             self.stop(_missing(command[0], built=built), context.span)
+
+    def _python(self, command: tuple[str, ...], context: RunContext) -> None:
+        at = next((at for at, word in enumerate(command[1:], 1) if not word.startswith("-")), 0)
+        self._either(command, context, at)
+        found = tuple(by_python(command[1:], self.files, context))
+        if any(isinstance(one, Entry) for one in found) or not self.settled(command):
+            self._start(found)
 
     def _compiled(self, name: str, context: RunContext) -> bool:
         """Whether the image's build surely compiles a program from sources of the repository that share no memory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from tests.table import table
@@ -39,3 +40,32 @@ def test_mappings_that_others_update(tmp_path: Path, code: str, verdict: str) ->
         "some.json": '{"workers": 7}\n', "train.py": f"{HEAD}{code}\n{LOAD}",
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+IN_FOLDER = """import argparse, os, yaml
+from torch.utils.data import DataLoader
+parser = argparse.ArgumentParser()
+parser.add_argument("--config")
+args = parser.parse_args()
+config = yaml.safe_load(open(os.path.join(ROOT, args.config)))
+DataLoader(data(RandomResizedCrop(224)), batch_size=config["batch_size"], num_workers=config["workers"])
+"""
+
+
+@table(
+    "name, files, verdict",
+    [
+        ("many.yaml", {"configs/many.yaml": "workers: 8\nbatch_size: 64\n"}, "likely"),
+        ("fit/many.yaml", {"configs/fit/many.yaml": "workers: 8\nbatch_size: 64\n"}, "likely"),
+        ("none.yaml", {"configs/none.yaml": "workers: 0\nbatch_size: 64\n"}, "unknown"),
+        ("many.yaml", {"one/many.yaml": "workers: 8\n", "two/many.yaml": "workers: 8\n"}, "unknown"),
+        ("../many.yaml", {"configs/many.yaml": "workers: 8\nbatch_size: 64\n"}, "unknown"),
+    ],
+)
+def test_settings_in_a_folder_that_the_code_puts_before_their_name(
+    tmp_path: Path, name: str, files: dict[str, str], verdict: str
+) -> None:
+    own = {"compose.yaml": compose(f"python train.py --config {name}"), "Dockerfile": DOCKERFILE, "train.py": IN_FOLDER}
+    for folder in ("configs", "one", "two"):
+        shutil.rmtree(tmp_path / folder, ignore_errors=True)
+    assert need(tmp_path, {**own, **files}).verdict == verdict
