@@ -45,6 +45,13 @@ class _Shown(NamedTuple):
     """The path on the host, in parts, where the repository may have a directory that only its end names."""
 
 
+_OF_ANY = (
+    r"(?:app|main|run|start|train|test|demo|serve|server|setup|init|install|build|launch|infer(?:ence)?|predict)\.\w+"
+    r"|\w*entry\w*\.sh"
+)
+"""Names of files that tell nothing of whose they are."""
+
+
 class Files:
     """What a container sees of the repository."""
 
@@ -203,7 +210,16 @@ class Files:
             return None
         open_start = not path.startswith("/") and self.workdir in ("", "/")
         ends = self._by_end_of_mount(written, there) if open_start else None
-        return ends or self._below(self.repository.home, written, there) or self._by_ending(place, written, there)
+        found = ends or self._below(self.repository.home, written, there) or self._by_ending(place, written, there)
+        foreign = path.startswith("/") and not self._context and not self._copies
+        return found or (self._called(written[-1], there) if foreign else None)
+
+    def _called(self, name: str, there: Callable[[str], bool]) -> Place | None:
+        """The only file of that name in a directory at the top, for an image of which it is not known what it holds.
+
+        Not of a name that every repository has, and images as well.
+        """
+        return self._below(self.repository.root, (name,), there) if re.fullmatch(_OF_ANY, name) is None else None
 
     def _by_end_of_mount(self, written: Sequence[str], there: Callable[[str], bool]) -> Place | None:
         """``tool/train.py`` from a directory that only the image knows, where a mount is called ``/…/tool``."""

@@ -203,6 +203,9 @@ def test_a_program_is_read_again_where_a_container_has_its_modules_elsewhere(tmp
         ("python own.py", ["a/own.py (guessed)"]),
         ("python two.py", []),
         ("python a/../gone.py", []),
+        ("python /opt/thing/own.py", ["a/own.py (guessed)"]),
+        ("python /opt/thing/two.py", []),
+        ("bash /opt/start.sh", []),
         ("bash -c 'torchrun --node_rank <RANK> --master_addr <ADDR> train.py'", ["train.py (guessed)"]),
         ("bash -c 'python serve.py < list > log'", ["serve.py (guessed)"]),
     ],
@@ -210,7 +213,7 @@ def test_a_program_is_read_again_where_a_container_has_its_modules_elsewhere(tmp
 def test_programs_of_which_only_the_place_is_guessed(tmp_path: Path, words: str, read: list[str]) -> None:
     text = f'docker run --gpus all other/image {words.replace(chr(39), chr(34))}\n'
     files = {"run.sh": text, "tools/fit.py": LOADER, "train.py": LOADER, "serve.py": "print(1)\n"}
-    files |= {"a/own.py": LOADER, "a/two.py": LOADER, "b/two.py": LOADER}
+    files |= {"a/own.py": LOADER, "a/two.py": LOADER, "b/two.py": LOADER, "b/start.sh": "python train.py\n"}
     assert [step.text for step in need(tmp_path, files).trail] == read
 
 

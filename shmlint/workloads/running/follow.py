@@ -616,7 +616,7 @@ class Follower:
         if source is None:
             self.stop(f"{place.path} cannot be read as text", context.span)
             return
-        first = source.text[:200].partition("\n")[0]
+        first = source.text.lstrip("\n")[:200].partition("\n")[0]  # one that a step writes keeps its line
         guessed = context.guessed or place.guessed
         if place.path.endswith(".py") or ("python" in first and first.startswith("#!")):
             self._start((Entry(place.path, command[1:], context.span, context.certain, guessed),))

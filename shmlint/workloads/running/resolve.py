@@ -17,6 +17,7 @@ from shmlint.workloads.program import Program, Ran
 from shmlint.workloads.repository import Repository
 from shmlint.workloads.running.builds import FoundBuild, find_build, on_own_base, read_build
 from shmlint.workloads.running.follow import Follower
+from shmlint.workloads.running.written import written_by
 
 if TYPE_CHECKING:
     from shmlint.syntax.dockerfile import BuiltImage
@@ -29,6 +30,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     image, dockerfile = read_build(build, repository) if build is not None else (None, None)
     image = on_own_base(image, launch, builds, repository) if image is not None else None
     files = Files(launch, image, build, repository, _environment(launch, image, dockerfile))
+    _write(files, image, dockerfile)
     parts = (launch.entrypoint, launch.command)
     complete = all(part is None or (part.known is not None and "$" not in part.text) for part in parts)
     unsure = guessed or (image is not None and bool(image.due))
@@ -64,6 +66,15 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
         by_name=found.by_name, perhaps=tuple(ran for ran in follower.perhaps if ran.kind == "program"),
         built=tuple(follower.built),
     )  # fmt: skip
+
+
+def _write(files: Files, image: BuiltImage | None, dockerfile: Source | None) -> None:
+    """Note the files that the steps of a build write."""
+    if image is None or dockerfile is None:
+        return
+    for one in written_by(image, dockerfile):
+        source = Source(dockerfile.path, "\n" * (one.line - 1) + one.text)
+        files.write(one.path, "/", source, one.line, certain=True)
 
 
 def _only_waits(commands: Sequence[Ran]) -> bool:
