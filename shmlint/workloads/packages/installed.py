@@ -79,7 +79,7 @@ def _of_build(program: Program) -> Iterator[tuple[str, Evidence]]:
 
 
 _INSTALL = (
-    r"(?:pip[0-9.]*|pipx|uv(?:\s+pip)?|poetry|pdm|conda|mamba|micromamba|pixi|apt-get|apt)\s+(?:-\S+\s+)*"
+    r"(?:pip[0-9.]*|\$\{?_?PIP[0-9]?\}?|pipx|uv(?:\s+pip)?|poetry|pdm|conda|mamba|micromamba|pixi|apt-get|apt)\s+(?:-\S+\s+)*"
     r"(install|add|sync|create|env\s+create|env\s+update)\b([^;&|]*)"
 )
 _NAME = r"[A-Za-z][A-Za-z0-9._-]*"
@@ -90,7 +90,7 @@ def _installed(text: str, span: Span, files: Files) -> Iterator[tuple[str, Evide
     for match in re.finditer(_INSTALL, text.replace("\\\n", " ")):
         words = match[2].split()
         local = match[1] != "install" and not words
-        every = not match[0].startswith(("pip", "uv pip")) or "[" in match[2]
+        every = not match[0].startswith(("pip", "uv pip", "$")) or "[" in match[2]
         left = iter(words)
         for word in map(_bare, left):
             if word in _LISTED or word.startswith(("-r", "--requirement=")):

@@ -125,6 +125,9 @@ def test_a_script_beside_the_dockerfile_that_another_stage_gives_the_image(
         ("RUN apt-get update && \\\n    # PyTorch\n    pip install -U torch==2.5 pycuda && \\\n    ls", 4),
         ("RUN apt-get update \\\n && pip install pycuda", None),
         ("RUN pip install torch", 2),
+        ("ARG PIP=pip3\nRUN ${PIP} --no-cache-dir install torch", 3),
+        ("ENV PIP3=pip3\nRUN $PIP3 install torch", 3),
+        ("RUN $PIPELINE install torch", None),
         ("RUN echo torchvision && \\\n    pip install 'torch[all]'", 3),
     ],
 )
