@@ -314,8 +314,8 @@ def is_bake(path: str) -> bool:
     return re.fullmatch(r"docker-bake(?:\.[\w-]+)?\.hcl", os.path.basename(path)) is not None
 
 
-_BUILDS = r"(?i)(?:build|docker)[\w-]*(?:\.(?:sh|bash))?$|^makefile$"
-"""Scripts that build an image, by the names that everybody gives them."""
+_BUILDS = r"(?i)(?:build|docker)[\w-]*(?:\.(?:sh|bash))?$|^makefile$|^readme(?:\.\w+)?$"
+"""Scripts that build an image, by the names that everybody gives them, and pages that tell how."""
 _MOST_FOLDERS = 60
 
 
