@@ -16,6 +16,7 @@ from shmlint.files.kinds import is_page
 from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
+from shmlint.workloads.by_knowledge import by_knowledge
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
 from shmlint.workloads.commands import MPI_LAUNCHERS, SHELLS, names_training, read_ranks, runs_binary
 from shmlint.workloads.knowledge import base_called, builtin, entry_of, match_command, recognise
@@ -536,6 +537,8 @@ def interactive(case: Case) -> Need | None:
     image = case.known.need
     if case.program.kind != "interactive" and not _gives_shell(case) and not _leaves_in_shell(case):
         return None
+    if case.known.by_command and image.verdict == "unknown" and case.torch is None:
+        image = _without_command(case)  # a notebook in it is a shell as well
     if image.verdict == "not-needed" and not case.torch:
         return image
     if case.torch is None and image.verdict not in ("needed", "likely"):
@@ -547,6 +550,12 @@ def interactive(case: Case) -> Need | None:
         return unknown(case)._replace(stopped="its image has ROS; which of the robot's programs run is unknown")
     why = "a shell or a notebook in an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
     return likely(case, why, case.torch)
+
+
+def _without_command(case: Case) -> Need:
+    """What is known of an image by itself, where that is known for sure; else what is known of the launch."""
+    found = by_knowledge(case.launch._replace(command=None, entrypoint=None), (), (), copy=is_copy(case.program)).need
+    return found if found.verdict == "not-needed" else case.known.need
 
 
 def _for_own_code(case: Case) -> Need | None:

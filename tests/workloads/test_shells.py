@@ -856,3 +856,17 @@ def test_a_shell_behind_what_is_not_known(
 ) -> None:
     text = f'docker run {options} --gpus all {image} bash -c "{command}"\n'
     assert need(tmp_path, {"run.sh": text}).verdict == verdict
+
+
+@table(
+    "image, gpus, command, verdict",
+    [
+        ("tensorflow/tensorflow:latest-gpu", "1", "bash", "not-needed"),
+        ("tensorflow/tensorflow:latest-gpu", "1", "jupyter lab", "not-needed"),
+        ("tensorflow/tensorflow:latest-gpu", "all", "jupyter lab", "unknown"),
+        ("nvidia/cuda:12.4.1-base-ubuntu22.04", "1", "jupyter lab", "unknown"),
+        (PYTORCH, "1", "jupyter lab", "likely"),
+    ],
+)
+def test_a_notebook_is_a_shell(tmp_path: Path, image: str, gpus: str, command: str, verdict: str) -> None:
+    assert need(tmp_path, {"run.sh": f"docker run -it --gpus {gpus} {image} {command}\n"}).verdict == verdict
