@@ -123,16 +123,16 @@ class Context:
         known = self._environments.get(id(launch))
         if known is None:
             program = self._program(launch, self.repository)
-            known = self._environments[id(launch)] = launch, {**_in_code(launch, program), **program.variables}
+            names = _in_code(launch, program, followed=self._is_followed(launch))
+            known = self._environments[id(launch)] = launch, {**names, **program.variables}
         return known[1]
 
     def _assessed(self, launch: Launch) -> Need:
         from shmlint.workloads.assess import assess
 
-        effective = launch.effective_shm(self.settings.default_shm_size)
-        if self.repository is None or effective.bytes is None or effective.bytes >= _ENOUGH:
-            return assess(launch, self.workloads)  # reading the program would not change the verdict
         repository = self.repository
+        if repository is None or not self._is_followed(launch):
+            return assess(launch, self.workloads)
 
         def read(one: Launch) -> Need:
             return assess(one, self.workloads, self._program(one, repository))
@@ -142,6 +142,11 @@ class Context:
         from shmlint.workloads.running.other_commands import with_other_commands
 
         return with_other_commands(launch, read(launch), self._files(launch, repository), read)
+
+    def _is_followed(self, launch: Launch) -> bool:
+        """Whether the program of a launch is read for its need: with enough room that would not change the verdict."""
+        effective = launch.effective_shm(self.settings.default_shm_size)
+        return effective.bytes is not None and effective.bytes < _ENOUGH
 
     def _files(self, launch: Launch, repository: ProgramSources) -> Repository:
         return Repository(repository.workspace, launch.span.path, repository.shared, launch.texts)
@@ -161,12 +166,10 @@ _OF_INTEREST = ("NCCL_", "GLOO_", "TORCH_DISTRIBUTED_")
 """Prefixes of the variables that rules are about. Code that names none of them is not read for its variables."""
 
 
-def _in_code(launch: Launch, program: Program) -> dict[str, Value[str]]:
-    """What the Python code of a launch puts into ``os.environ``."""
-    from shmlint.workloads.python.imported_texts import imported_texts
-
-    texts = imported_texts((entry.path for entry in program.entries), program.files.repository)
-    if not any(name in text for text in texts if "environ" in text for name in _OF_INTEREST):
+def _in_code(launch: Launch, program: Program, *, followed: bool) -> dict[str, Value[str]]:
+    """What the Python code of a launch puts into ``os.environ``; where its program is not ``followed`` for its need, it
+    is read only if a text of it names a variable."""
+    if not program.entries or not (followed or _names_variables(program)):
         return {}
     from shmlint.workloads.by_program import read
 
@@ -174,6 +177,13 @@ def _in_code(launch: Launch, program: Program) -> dict[str, Value[str]]:
     for name, text, span in read(launch, program).environment:
         found.setdefault(name, Value(text, span, text))
     return found
+
+
+def _names_variables(program: Program) -> bool:
+    from shmlint.workloads.python.imported_texts import imported_texts
+
+    texts = imported_texts((entry.path for entry in program.entries), program.files.repository)
+    return any(name in text for text in texts if "environ" in text for name in _OF_INTEREST)
 
 
 _RULE = re.compile(r"[a-z]+[0-9]{3}_")

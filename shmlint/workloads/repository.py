@@ -108,7 +108,8 @@ class Shared:
         """Python files that were read, by their paths."""
         self.names: dict[tuple[str | None, str, str], tuple[str, ...]] = {}
         """The names of what directories hold, in their order, by the root of the repository and the path; with
-        ``folders`` behind these, the paths of the directories among them."""
+        ``folders`` behind these, the paths of the directories among them, and with ``imports``, the files that a
+        Python file imports."""
         self.tags: dict[str, list[int]] = {}
         self.namesakes: dict[str, list[int]] = {}
         """The numbers of the builds that were read, by the names of their images, and by the last parts of these."""

@@ -29,7 +29,10 @@ def imported_texts(paths: Iterable[str], repository: Repository) -> Iterator[str
         if source is None or not path.endswith(".py"):
             continue
         yield source.text
-        found = [one for one in _imported(source.text, path, repository) if one not in seen]
+        known, key = repository.shared.names, (repository.root, path, "imports")
+        if key not in known:
+            known[key] = tuple(_imported(source.text, path, repository))
+        found = [one for one in known[key] if one not in seen]
         found = found[: MOST_FILES - len(seen)]
         seen.update(found)
         pending += found
