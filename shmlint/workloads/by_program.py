@@ -233,6 +233,8 @@ def _started(
     from shmlint.workloads.running.follow import follow
 
     def settled(command: tuple[str, ...]) -> bool:
+        if read_ranks(command)[1] and gpu_count(launch) != 1:
+            return False  # the code computes how many there are
         known = by_knowledge(launch, (), [Ran(command, span, "program")])
         return known.by_command and known.need.verdict == "not-needed"
 

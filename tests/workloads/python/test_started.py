@@ -98,6 +98,9 @@ def test_ranks_that_a_program_starts_with_a_launcher(
         ("python -m vllm.entrypoints.openai.api_server --model org/model -tp 2", "4", "needed"),
         ("python -m vllm.entrypoints.openai.api_server --model org/model --port {n} -tp 1", "all", "not-needed"),
         ("python -m other.server --port {n}", "1", "unknown"),
+        ("python -m vllm.entrypoints.openai.api_server --model org/model -tp {n}", "all", "unknown"),
+        ("vllm serve org/model --tensor-parallel-size {n}", "all", "unknown"),
+        ("vllm serve org/model --tensor-parallel-size {n}", "1", "not-needed"),
         ("vllm serve org/model && transcode -i {n} out.mp4", "1", "unknown"),
     ],
 )
