@@ -87,6 +87,15 @@ def test_variables_that_the_command_of_a_launch_sets_are_checked(
     assert places == ([(rule, "NCCL_P2P_DISABLE=1")] if rule else [])
 
 
+def test_what_an_env_file_gives_a_command_is_not_told(tmp_path: Path) -> None:
+    files = {"compose.yaml": compose("env NCCL_DEBUG=${LEVEL} python train.py", "    shm_size: 16g\n")}
+    files |= {"Dockerfile": DOCKERFILE, "train.py": SERVE, "helper.py": HELPER}
+    assert not findings(tmp_path, {**files, ".env": "LEVEL=INFO\n"}, select=("NCCL",))
+    (tmp_path / ".env").unlink()
+    told = {**files, "compose.yaml": files["compose.yaml"].replace("${LEVEL}", "INFO")}
+    assert [found.rule for found in findings(tmp_path, told, select=("NCCL",))] == ["NCCL506"]
+
+
 PUT = 'import os\nos.environ["NCCL_P2P_DISABLE"] = "1"\n'
 
 

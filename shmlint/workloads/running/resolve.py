@@ -62,10 +62,16 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
         default = not _entered(launch, follower) and default
     return Program(
         tuple(follower.commands), tuple(follower.entries), tuple(follower.trail), tuple(follower.stops),
-        follower.environment, follower.assigned, files, image, dockerfile, default, found.namesake, guessed,
+        follower.environment, _assigned(follower, parts), files, image, dockerfile, default, found.namesake, guessed,
         by_name=found.by_name, perhaps=tuple(ran for ran in follower.perhaps if ran.kind == "program"),
         built=tuple(follower.built),
     )  # fmt: skip
+
+
+def _assigned(follower: Follower, parts: Sequence[Value[tuple[str, ...]] | None]) -> dict[str, Value[str]]:
+    """The variables that commands are given; where a file says what the launch runs, nothing of them is told."""
+    private = any(part is not None and part.private for part in parts)
+    return {name: value._replace(private=value.private or private) for name, value in follower.assigned.items()}
 
 
 def _write(files: Files, image: BuiltImage | None, dockerfile: Source | None) -> None:
