@@ -6,6 +6,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from shmlint.model.record import NamedTuple
@@ -59,21 +60,27 @@ def _here_documents(dockerfile: str) -> Iterator[tuple[str, str, int]]:
             yield target, dockerfile[match.end() + 1 : end.start()], dockerfile.count("\n", 0, match.start()) + 1
 
 
-def _redirected(step: str) -> Iterator[tuple[list[str], str, str]]:
+def _redirected(step: str) -> tuple[tuple[list[str], str, str], ...]:
     """The words of ``echo`` and ``printf`` in a step, with the sign and the file behind them."""
-    if ">" not in step or len(step) > _LONGEST:
-        return
+    prints = "echo" in step or "printf" in step
+    return _split(step) if ">" in step and prints and len(step) <= _LONGEST else ()
+
+
+@lru_cache(256)  # many launches have the same image
+def _split(step: str) -> tuple[tuple[list[str], str, str], ...]:
     reader = shlex.shlex(step, posix=True, punctuation_chars="();<>|&")
     reader.whitespace_split, reader.commenters = True, ""
     try:
         words = list(reader)
     except ValueError:
-        return
+        return ()
+    found = []
     command: list[str] = []
     for at, word in enumerate(words):
         if word in (">", ">>") and command[:1] in (["echo"], ["printf"]) and at + 1 < len(words):
-            yield command, word, words[at + 1]
+            found.append((command, word, words[at + 1]))
         command = [] if word in _BETWEEN else [*command[:_MOST_WORDS], word]
+    return tuple(found)
 
 
 _BETWEEN = frozenset({";", "&&", "||", "|", "&", "(", ")", ">", ">>", "<", "{"})
