@@ -70,7 +70,7 @@ _PRINTS = frozenset(
     {"echo", "getconf", "getent", "groups", "hash", "id", "ifconfig", "ls", "printf", "pwd", "readlink", "realpath",
      "strings", "type", "ulimit", "users", "which", "who", "whoami"}
 )  # fmt: skip
-"""Those among them that only print as well: in a script they say nothing, alone they are all that is asked."""
+"""More of these, which count as preparation in a script, where something else is run as well."""
 
 
 def simple_commands(words: Sequence[str]) -> Iterator[list[str]]:

@@ -254,7 +254,17 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if passed or (runs and not _is_elsewhere(command, launch, follower)):
             sure = bool(passed) or (here and not notebook) or (page.waits and _on_several_hosts(words))
             given, place = assigned(command, command.span), inside if re.search(r"[$~<]", inside) is None else ""
-            follower.run_given(given, passed or words, command.span, certain=sure, directory=place)
+            follower.run_given(given, passed or words, _line_of(command), certain=sure, directory=place)
+
+
+def _line_of(command: Command) -> Span:
+    """Where a command stands: one of a block with placeholders has the place of the whole block."""
+    span, start = command.span, " ".join(word.text for word in command.words[:2])
+    at = span.source.text.find(start, span.start, span.end)
+    if at <= span.start or "\n" not in span.source.text[span.start : at]:
+        return span
+    end = span.source.text.find("\n", at, span.end)
+    return Span(span.source, at, end if end >= 0 else span.end)
 
 
 class _Entered(NamedTuple):

@@ -249,6 +249,14 @@ def test_what_documentation_runs_behind_the_script_of_a_shell_counts(tmp_path: P
     assert need(tmp_path, {"README.md": page, "shell.sh": script, "train.py": LOADER}).verdict == "needed"
 
 
+def test_the_line_of_a_command_in_a_block_with_placeholders_is_told(tmp_path: Path) -> None:
+    start = "docker build -t me/tool .\ndocker run --gpus all -it me/tool bash\n"
+    page = f"```\n{start}```\n\n```\n# inside\ncd /app\npython prepare.py ...\npython train.py ...\n```\n"
+    files = {"README.md": page, "Dockerfile": f"FROM {PYTORCH}\nCOPY . /app\n", "train.py": "import unheard_of\n"}
+    told = [one.span.line for one in need(tmp_path, files).evidence if one.text == "trains" and one.span is not None]
+    assert told == [10]
+
+
 def test_the_line_of_a_page_that_runs_a_program_is_told(tmp_path: Path) -> None:
     page = f"```bash\n{SHELL} bash\n```\n\n```bash\npython train.py\n```\n"
     mechanism = need(tmp_path, {"README.md": page, "train.py": LOADER}).mechanisms[0]

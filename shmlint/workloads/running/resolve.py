@@ -69,7 +69,7 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
 
 
 def _assigned(follower: Follower, parts: Sequence[Value[tuple[str, ...]] | None]) -> dict[str, Value[str]]:
-    """The variables that commands are given; where a file says what the launch runs, nothing of them is told."""
+    """The variables that commands are given; private where an env file gives a part of the launch's command."""
     private = any(part is not None and part.private for part in parts)
     return {name: value._replace(private=value.private or private) for name, value in follower.assigned.items()}
 
