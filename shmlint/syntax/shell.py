@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from shmlint.model.launch import ENGINES
@@ -784,7 +784,10 @@ class _CommandReader:
         """
         whole = self.tree.text
         text, offsets, used_at = whole.text[start:end], whole.offsets[start:end], whole.used_at[start:end]
-        if escapes and "\\" in text:
+        expanded = self._expanded(node, text) if escapes else None
+        if expanded is not None:
+            text, offsets, used_at, escapes = "".join(expanded.chars), expanded.offsets, (), ""
+        elif escapes and "\\" in text:
             kept = list(_unescaped(text, escapes))
             text, offsets = "".join(text[i] for i in kept), [offsets[i] for i in kept]
             used_at = [used_at[i] for i in kept] if used_at else ()
@@ -820,6 +823,17 @@ class _CommandReader:
         for name, value in _GIVEN.findall(given):
             inside.given.discard(name)
             inside.note_value(name, value, at)
+
+    def _expanded(self, node: Node, text: str) -> Buffer | None:
+        """What the shell makes of a text between double quotation marks, where a value in it has quotation marks too.
+
+        A shell that reads the text takes these away. None where no value has any, or one of the values is not known.
+        """
+        if node.type != "string" or not any(self._holds_quotes(name, node) for name in set(_NAMED.findall(text))):
+            return None
+        buffer = Buffer()
+        self.words.add(buffer, node, quoted=True)
+        return None if buffer.unknown else buffer
 
     def _holds_quotes(self, name: str, node: Node) -> bool:
         """Whether the value of a variable has quotation marks: a shell that reads it in its text takes them away."""
@@ -917,8 +931,9 @@ class _EngineReader(_CommandReader):
             alone = (word for word in command.words if word.offsets and " " not in word.text)
             places.update(word.offsets[0] for word in alone if mentions_engine(word.text))
             run.update(_run_in_some_way(command.words))
-            if command.words[0].text in ENGINES and all(at < 0 for at in command.words[0].offsets):
-                run.add(" ".join(word.text for word in command.words))
+            if command.words[0].text in ENGINES:
+                held_words = [word.text for word in takewhile(_has_no_place, command.words)]
+                run.update({" ".join(held_words), " ".join(word.text for word in command.words)} if held_words else ())
             yield command
         for node in held:
             start, end = self.tree.range_of(node)
@@ -1091,6 +1106,11 @@ def _is_made_of(text: str, fixed: Sequence[str]) -> bool:
             return False
         at += len(part)
     return text.endswith(fixed[-1]) and at + len(fixed[-1]) <= len(text)
+
+
+def _has_no_place(word: Word) -> bool:
+    """Whether a word stands nowhere as it is: it is computed, or some of an array."""
+    return all(at < 0 for at in word.offsets)
 
 
 def _run_in_some_way(words: Sequence[Word]) -> Iterator[str]:

@@ -76,7 +76,7 @@ def test_much_text_is_not_read_again(tmp_path: Path) -> None:
 
 
 def test_no_form_is_advised_that_was_tried_and_is_wrong(tmp_path: Path) -> None:
-    files = {"run.sh": f'O="--gpus device=0,1"\nbash -c "docker run $O --shm-size=8g {RUN}"\n'}
+    files = {"run.sh": f'O="--gpus device=0,1"\nbash <<E\ndocker run $O --shm-size=8g {RUN}\nE\n'}
     started = run(tmp_path, files)
     with contextlib.chdir(tmp_path):
         (told,) = as_proved(started, started.findings)

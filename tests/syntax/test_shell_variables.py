@@ -185,6 +185,11 @@ def test_elements_of_a_loop_are_not_known() -> None:
         # Both the shell around a text and the one inside may put in the value.
         ("S=1g\nbash -c \"S=2g; docker run -m $S a\"\n", ["-m $S?* a"]),
         ("bash <<E\nS=2g\ndocker run -m \\$S a\nE\n", ["-m 2g a"]),
+        # The shell inside takes away the quotation marks that the value brings.
+        ("O=\"-m '1 g' --rm\"\nbash -c \"docker run $O a\"\n", ["-m 1 g --rm a"]),
+        ("O='-m \"\\\"1\\\"\"'\neval \"docker run $O a\"\n", ['-m "1" a']),
+        ("O=\"-m '1 g'\"\nsh -c \"S=b; docker run $O \\$S\"\n", ["-m 1 g b"]),
+        ("O=\"-m '1 g'\"\nsh -c \"docker run $O $X a\"\n", ["$O?* $X?* a"]),
         ("A=(-m 1g)\nunset 'A[1]'\ndocker run \"${A[@]}\" a\n", ['"${A[@]}"?* a']),
         ("docker run -m {1g,2g} --rm={a} '{a,b}' a\n", ["-m {1g,2g}?* --rm={a} {a,b} a"]),
         ('f() { local o=("--rm" "$@"); docker run "${o[@]}"; }\nf a\nf b\n', ["--rm a", "--rm b"]),
