@@ -166,6 +166,8 @@ def test_a_launch_that_people_read_is_not_reported(text: str) -> None:
         ('G="--gpus all"\nC="docker run $G"\n', [2]),
         ('C="nerdctl run ${G}"\nexport D="docker container create `f` IMG"\n', [1, 2]),
         ("C=(docker run)\nC+=(--gpus all)\n", [1]),
+        ('C=(docker run --gpus all)\n"${C[0]}" "${C[@]:1}" IMG\n', []),
+        ('C=(docker run --gpus all)\n"${C[0]}" ps\n', [1]),
         ("C='podman run'\n", [1]),
         ('C="docker run"\n$C --gpus all IMG\n', []),
         ('G="--gpus all"\nif x; then C="docker run $G"; else C="docker run $G --rm"; fi\n$C IMG\n', []),

@@ -170,6 +170,7 @@ COMMANDS: dict[str, tuple[str, list[str], str | None]] = {
               f"docker run \\\n  --gpus all \\\n  --shm-size=8g {IMAGE} \\\n  sh"),
     "no size": (f"docker run {IMAGE} --shm-size=lots", [BEHIND], None),
     "a variable": (f"docker run {IMAGE} --shm-size=$S", [BEHIND], None),
+    "some of an array": (f"C=(docker run {IMAGE} --shm-size=1g)\n\"${{C[0]}}\" \"${{C[@]:1}}\"", [BEHIND], None),
     "one in front": (f"docker run --shm-size=1g {IMAGE} --shm-size=2g", [BEHIND], None),
     "in front": (f"docker run --shm-size=8g {IMAGE} sh", [], None),
     "a program's": (f"docker run {IMAGE} tool --shm-size=8g", [], None),

@@ -60,7 +60,8 @@ def behind_image(run: RunCommand) -> Iterator[Misplaced]:
     while at < len(run.command) and run.command[at].text.startswith("-"):
         word = run.command[at]
         name, joined, _ = word.text.partition("=")
-        if name == OPTION and word.span is not None and not run.unknown:
+        stands = word.span or word.used
+        if name == OPTION and stands is not None and not run.unknown:
             words: Sequence[Word] = run.command[at : at + (1 if joined else 2)]
             size, given = _value(words), tuple(word.text for word in words)
             message = f"`{OPTION}` after the image is an argument of the program, not an option of Docker"
@@ -69,7 +70,7 @@ def behind_image(run: RunCommand) -> Iterator[Misplaced]:
             # Without it the first of the others would still be the program; what they mean is for people to move.
             changes = tuple(_moved(run, words)) if alone else ()
             advice = f"write {OPTION}{'' if alone else ' and the other options beside it'} before the image"
-            yield Misplaced(word.span, message, changes, size, given, f"{OPTION} after the image", advice, alone)
+            yield Misplaced(stands, message, changes, size, given, f"{OPTION} after the image", advice, alone)
             return
         with_next = False if joined else takes_value(run.engine, word.text)
         if with_next is None:
@@ -92,7 +93,7 @@ def _size(words: Sequence[Word]) -> tuple[str, Size] | None:
 
 
 def _value(words: Sequence[Word]) -> Value[Size] | None:
-    found, span = _size(words), words[0].span
+    found, span = _size(words), words[0].span or words[0].used
     if found is None or span is None:
         return None
     return Value(found[1], span, found[0])
