@@ -18,6 +18,8 @@ UNKNOWN_MINIMUM = 512 * 1024 * 1024
 UNKNOWN_MINIMUM_SOURCE = "https://github.com/deepspeedai/DeepSpeed/blob/edaa72212/deepspeed/env_report.py#L113-L115"
 UNKNOWN_RECOMMENDED = 1024 * 1024 * 1024
 """Bytes; what NVIDIA's NCCL user guide sets for containers."""
+BATCHES_RECOMMENDED = 8 * UNKNOWN_RECOMMENDED
+"""Bytes, our choice: room for the batches of DataLoader workers, where their size is not known."""
 
 
 class Mechanism(NamedTuple):
@@ -91,6 +93,11 @@ class Need(NamedTuple):
     def times(self) -> int:
         """How many processes have what is not known of the mechanisms; 1 where all is known."""
         return max((mechanism.times for mechanism in self.mechanisms if mechanism.bytes is None), default=1)
+
+    @property
+    def batches_unknown(self) -> bool:
+        """Whether there are DataLoader workers whose batches are of a size that is not known."""
+        return any(mechanism.id == "dataloader" and mechanism.bytes is None for mechanism in self.mechanisms)
 
     @property
     def floor(self) -> int:

@@ -57,6 +57,7 @@ def advised(launch: Launch, need: Need, settings: Settings) -> int:
         return given
     size = max(need.recommended or UNKNOWN_RECOMMENDED, need.minimum or 0)
     least = need.minimum or (rounded(need.total) if need.total else 0)
+    least = least or (UNKNOWN_RECOMMENDED if need.batches_unknown else 0)
     return size if fits(launch, size) or not least or not fits(launch, least) else least
 
 

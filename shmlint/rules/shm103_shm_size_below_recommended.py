@@ -47,8 +47,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 
 def _advised(need: Need) -> bool:
     """Whether there is a recommended size for the program, or for the one that is likely to run."""
+    if need.verdict == "needed":
+        return need.workload is not None or not need.batches_unknown  # then the size is only our choice
     if need.verdict != "likely":
-        return need.verdict == "needed"
-
+        return False
     workload = entry_of(need.workload)
     return workload is not None and workload.needs == "yes"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from shmlint.docker.sizes import rounded
 from shmlint.model.finding import Evidence
 from shmlint.model.launch import Launch
-from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
+from shmlint.model.need import BATCHES_RECOMMENDED, UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.number import whole_number
 from shmlint.workloads.by_knowledge import by_knowledge, collectives, nccl
 from shmlint.workloads.case import Case, asked_for, environment, examine, is_shown, likely, unknown
@@ -128,10 +128,11 @@ def _with_room(case: Case, need: Need) -> Need:
     least = rounded(max(need.known, need.times * UNKNOWN_RECOMMENDED))
     size = max(need.recommended or UNKNOWN_RECOMMENDED, least)
     if need.workload is None and any(mechanism.bytes is None for mechanism in need.mechanisms):
+        size = max(size, BATCHES_RECOMMENDED) if need.batches_unknown else size
         image = environment(case)
         if image is not None and (image.recommended or 0) > size:
             return need._replace(recommended=image.recommended, workload=image.known)
-    return need._replace(recommended=size) if need.known or need.times > 1 else need
+    return need._replace(recommended=size) if need.known or need.times > 1 or need.batches_unknown else need
 
 
 # Classifiers, in their order ------------------------------------------------------------------

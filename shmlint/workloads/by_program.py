@@ -40,7 +40,7 @@ from shmlint.workloads.program import Entry, Findings, Program, Ran, named
 from shmlint.workloads.python.program import read_program
 from shmlint.workloads.python.reading import Call, Reading
 from shmlint.workloads.python.values import POSITIVE, UNKNOWN, Found
-from shmlint.workloads.running.visible import as_set_by_code, gpu_count
+from shmlint.workloads.running.visible import as_seen, as_set_by_code, gpu_count
 
 if TYPE_CHECKING:
     from shmlint.workloads.running.follow import Follower
@@ -59,8 +59,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     mechanisms: list[tuple[Mechanism, bool]] = []
     stops: list[Step] = []
     environment: list[tuple[str, str, Span]] = []
-    small, idle, sockets, trains = False, True, True, None
-    loads: list[bool] = []
+    small, idle, sockets, trains, loads = False, True, True, None, list[bool]()
     readings: list[tuple[Entry, Reading]] = []
     left: list[Entry] = []
     segments: list[Call] = []
@@ -79,19 +78,20 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             continue
         done.append(entry)
         reading = read_program(entry, program.files)
+        seen = _as_started(launch, entry, own, commands)
         stops += (
-            *_not_counted(reading.calls, gpu_count(launch) == 1), *_texts(reading),
-            *_unknown_ranks(reading, commands, entry, launch),
+            *_not_counted(reading.calls, gpu_count(seen) == 1), *_texts(reading),
+            *_unknown_ranks(reading, commands, entry, seen),
         )  # fmt: skip
         readings.append((entry, reading))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
-        found, fits = _of_calls(entry, reading, ranks, as_set_by_code(launch, reading.variables))
-        found += _connected(entry, reading, ranks, launch, commands) if reading.collective is not None else []
+        found, fits = _of_calls(entry, reading, ranks, as_set_by_code(seen, reading.variables))
+        found += _connected(entry, reading, ranks, seen, commands) if reading.collective is not None else []
         mechanisms, small = mechanisms + (_shown(entry, found) if entries else found), small or fits
         segments += _small_segments(reading.calls, _room(launch))
         joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
-        idle, sockets = idle and _is_idle(reading, launch), sockets and reading.sockets and not joined
-        if joined and not collectives(launch) and gpu_count(launch) != 1:
+        idle, sockets = idle and _is_idle(reading, seen), sockets and reading.sockets and not joined
+        if joined and not collectives(launch) and gpu_count(seen) != 1:
             stops.append(Step("how its ranks exchange data on this accelerator is not known"))
         mechanisms += launched if _may_join(reading) else ()
         stops += reading.stops
@@ -113,6 +113,13 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         _need(mechanisms, _room(launch)), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, bare,
         apart=bool(done) and not stops and not any(reading.may_join for _, reading in readings),
     )  # fmt: skip
+
+
+def _as_started(launch: Launch, entry: Entry, own: Sequence[Entry], commands: Sequence[Ran]) -> Launch:
+    """The launch with the GPUs that the commands leave a program which start it: ``CUDA_VISIBLE_DEVICES=0,1 python``.
+    """
+    alike = [other for other in own if other.path == entry.path]
+    return as_seen(launch, [ran for ran in commands if any(other.is_started_by(ran) for other in alike)])
 
 
 def _is_idle(reading: Reading, launch: Launch) -> bool:

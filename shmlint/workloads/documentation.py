@@ -254,6 +254,7 @@ def _read_page(page: _Page, launch: Launch, program: Program, follower: Follower
         if passed or (runs and not _is_elsewhere(command, launch, follower)):
             sure = bool(passed) or (here and not notebook) or (page.waits and _on_several_hosts(words))
             given, place = assigned(command, command.span), inside if re.search(r"[$~<]", inside) is None else ""
+            place = place or (program.files.typed_in(passed or words, page.path) if here else "")
             follower.run_given(given, passed or words, _line_of(command), certain=sure, directory=place)
 
 

@@ -112,9 +112,7 @@ class Files:
         if self.workdir or self._context:
             return
         paths = [path for word in words for path in _relative(word)]
-        module = next((after for word, after in pairwise(words) if word == "-m"), None)
-        of_module = f"{module.replace('.', '/')}.py" if module is not None else None
-        program = of_module or next((path for path in paths if path.endswith((".py", ".sh"))), None)
+        module, program = _program_of(words, paths)
         holding = [shown for shown in self._mounts if program is not None and self._holds(shown, program)]
         if program is None or len(holding) != 1 or not holding[0].certain or not holding[0].target.startswith("/"):
             return
@@ -126,6 +124,23 @@ class Files:
         """Whether a mount has a file or directory at a relative path."""
         places = (normal(os.path.join(source, path)) for source in shown.sources)
         return any(self.repository.is_file(place) or self.repository.is_dir(place) for place in places)
+
+    def typed_in(self, words: Sequence[str], page: str) -> str:
+        """The directory of the container in which a command of a page is typed that is not where the container works.
+
+        It is that of the page, where a mount surely shows it and it has the program; empty otherwise.
+        """
+        _, program = _program_of(words, [path for word in words for path in _relative(word)])
+        if program is None or (self.workdir and self.shown(posixpath.join(self.workdir, program)) is not None):
+            return ""
+        folder = normal(os.path.dirname(page) or ".")
+        for shown in self._mounts:
+            source = shown.sources[0] if shown.sources and shown.certain and not self.covered else None
+            inside = source is not None and (source == "." or folder == source or folder.startswith(f"{source}/"))
+            if source is not None and inside and shown.target.startswith("/"):
+                place = posixpath.normpath(posixpath.join(shown.target, posixpath.relpath(folder, source)))
+                return place if self.shown(posixpath.join(place, program)) is not None else ""
+        return ""
 
     def find(self, path: str, directory: str = "", *, folder: bool = False) -> Place | None:
         """The file (or ``folder``) that a container path names, from a directory of the container."""
@@ -300,6 +315,13 @@ class Files:
         """All directories of the repository that the container may see, where it is not sure which of some it is."""
         mounted = (source for shown in self._mounts for source in shown.sources if self.repository.is_dir(source))
         return tuple(sorted({*mounted, *self.folders()}))
+
+
+def _program_of(words: Sequence[str], paths: Sequence[str]) -> tuple[str | None, str | None]:
+    """The module that a command runs, and the relative path of its file or of its script."""
+    module = next((after for word, after in pairwise(words) if word == "-m"), None)
+    of_module = f"{module.replace('.', '/')}.py" if module is not None else None
+    return module, of_module or next((path for path in paths if path.endswith((".py", ".sh"))), None)
 
 
 def _relative(word: str) -> Iterator[str]:

@@ -71,10 +71,10 @@ def as_documented(case: Case) -> Need | None:
         if several and case.known.need.verdict == "needed" and for_this and not _is_to_be_used(case):
             return case.known.need._replace(evidence=(*case.known.need.evidence, told))
         meant = any(ran.certain for ran in trained) or not _shows_use(case)
-        if several and meant and (need is None or case.torch is None):
+        if several and meant and (need is None or case.torch is None) and not _is_run_here(case, need):
             why = "the repository trains in it; DataLoader workers and ranks on several GPUs use shared memory"
             return likely(case, why, told)
-    if need is not None and (_has_library(need, case) or _is_named_after_code(case) or _is_run_here(case)):
+    if need is not None and (_has_library(need, case) or _is_named_after_code(case) or _is_run_here(case, need)):
         return need
     if said is None or said.need.verdict not in ("needed", "likely") or not (said.by_command or said.need.mechanisms):
         return None
@@ -255,16 +255,15 @@ def _loads_alone(case: Case) -> bool:
     return own_code(case.program.files).quiet
 
 
-def _is_run_here(case: Case) -> bool:
-    """Whether the page of a launch runs the repository's programs in it that were read: its image has what they use.
+def _is_run_here(case: Case, need: Need | None) -> bool:
+    """Whether a page runs the repository's programs in the very container that were read: its image has what they use.
 
-    Of an image that is known it is known what it has.
+    Of an image that is known it is known what it has. All that a repository's pages run is for its dev container.
     """
     images = [image.known or "" for image in (case.launch.image, *case.launch.base_images) if image is not None]
-    if any(recognise(image, builtin())[0] is not None for image in images):
+    if case.launch.kind == "devcontainer" or any(recognise(image, builtin())[0] is not None for image in images):
         return False
-    own = case.launch.span.path
-    return any(entry.certain and entry.span is not None and entry.span.path == own for entry in case.program.documented)
+    return need is not None and any(entry.certain for entry in case.program.documented)
 
 
 def _is_named_after_code(case: Case) -> bool:

@@ -173,7 +173,7 @@ def test_control_characters_reach_no_terminal(run: Run) -> None:
         (["mycorp/thing:1"], None, "unknown", None),
         (["mycorp/thing:1", "--gpus", "64"], None, "unknown", 8 * GIB),
         (["--workers", "2", "--batch-bytes", "1m"], None, "unknown", 0),
-        (["python", "train.py", "--num_workers", "4"], None, "needed", GIB),
+        (["python", "train.py", "--num_workers", "4"], None, "needed", 8 * GIB),
         (["--batch-bytes", "1m", "python", "train.py", "--num_workers", "4"], None, "needed", 0),
         (["python", "train.py", "--tensor-parallel-size", "2"], None, "likely", GIB),
         (["--workers", "2", "--batch-bytes", "64m"], None, "unknown", GIB),

@@ -130,6 +130,10 @@ def _option(node: ast.Call, called: str, scope: Scope) -> Iterator[Declaration]:
     default = keywords.get("default")
     action = keywords.get("action")
     name = action.value if isinstance(action, ast.Constant) else dotted(action).rpartition(".")[2] if action else ""
+    is_flag = keywords.get("is_flag")
+    slashed = called == "option" and any("/" in flag for flag in flags)
+    if slashed or (isinstance(is_flag, ast.Constant) and is_flag.value is True and "flag_value" not in keywords):
+        name = "store_true"  # of click
     if default is None and name in _SWITCHES:
         default = ast.Constant(not _SWITCHES[name])
     if "envvar" in keywords and called == "option":

@@ -20,10 +20,14 @@ _COMMANDS = frozenset({"click.command"})
 _DECLARES = frozenset({"click.option", "click.argument"})
 _BESIDE = frozenset({"click.version_option", "click.help_option", "click.pass_context"})
 _PLAIN = frozenset(
-    {"default", "envvar", "type", "help", "show_default", "show_envvar", "required", "metavar", "hidden", "min", "max"}
-)
+    {
+        "default", "envvar", "type", "help", "show_default", "show_envvar", "required", "metavar", "hidden", "min",
+        "max", "is_flag",
+    }
+)  # fmt: skip
 """Keywords of an option that neither call anything nor look for its value elsewhere than in a variable."""
 _TYPES = frozenset({"int", "float", "str", "click.INT", "click.FLOAT", "click.STRING"})
+_RANGES = frozenset({"click.IntRange", "click.FloatRange"})
 _OF_COMMAND = frozenset({"name", "help", "short_help", "epilog", "no_args_is_help"})
 _OF_CALL = frozenset({"auto_envvar_prefix", "standalone_mode", "prog_name"})
 CALL_AGAIN = ("callback", "invoke", "forward")
@@ -176,6 +180,8 @@ def _texts(nodes: Iterable[ast.expr]) -> list[str]:
 
 def _has_plain_type(decorator: ast.Call, scope: Scope) -> bool:
     given = next((keyword.value for keyword in decorator.keywords if keyword.arg == "type"), None)
+    if isinstance(given, ast.Call):  # a word out of its range is refused, unless it is to be clamped
+        return scope.full_name(given.func) in _RANGES and all(keyword.arg != "clamp" for keyword in given.keywords)
     return given is None or scope.full_name(given) in _TYPES
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
@@ -125,6 +126,8 @@ class Evaluator:
         """The fields of classes, by the name and the path of what makes an object of them."""
         self._wrapped: dict[int, bool] = {}
         """Whether decorators may call functions with other arguments, by the ids of these."""
+        self._named_twice: dict[tuple[int, int], bool] = {}
+        """Whether only a function and one call have its name, by the id of the function and the number of modules."""
         self._made_fields: dict[str, tuple[int, set[str]]] = {}
         """By keyword: how many objects that are made with it were looked at, and the fields of their classes."""
 
@@ -167,6 +170,21 @@ class Evaluator:
         starred = (isinstance(argument, ast.Starred) for node in calls for argument in node.args)
         mappings = (keyword.arg is None for node in calls for keyword in node.keywords)
         return bool(calls) and name not in self._often and not any(starred) and not any(mappings)
+
+    def _is_called_once(self, function: Function, scope: Scope) -> bool:
+        """Whether the only call of a function was seen that there can be: a program's own file has its name twice."""
+        if "__main__" not in scope.source.text or function.decorator_list or function in self.dispatched:
+            return False
+        calls = self.calls_of(function, scope)
+        if len(calls) != 1 or calls[0][1].source is not scope.source or self.is_open(function, scope):
+            return False
+        loaded = [one for one in self._modules.loaded.values() if one is not None and one.source is not scope.source]
+        key = id(function), len(loaded)
+        if key not in self._named_twice:
+            named = re.compile(rf"\b{function.name}\b")
+            twice = len(named.findall(scope.source.text)) == 2
+            self._named_twice[key] = twice and not any(named.search(one.source.text) for one in loaded)
+        return self._named_twice[key]
 
     def is_repeated(self, node: ast.Call, scope: Scope, depth: int = 0) -> bool:
         """Whether a call is made more than once, as far as that is written: in a loop, or in what is called again."""
@@ -944,9 +962,11 @@ class Evaluator:
     def _of_parameter(self, name: str, function: Function, scope: Scope, depth: int, parameters: bool) -> Found:
         default = parameters_of(function)[name]
         if declared_by_click(function, scope):
-            return self._of_click(name, function, scope, depth) if parameters else NOTHING
-        passed = self._passed(name, function, scope) if parameters and depth < 12 else ()
-        values = [self.value(given, where, depth + 1) for given, where in passed]
+            found = self._of_click(name, function, scope, depth)
+            return found if parameters or found.certain else NOTHING
+        decided = parameters or self._is_called_once(function, scope)
+        passed = self._passed(name, function, scope) if decided and depth < 12 else ()
+        values = [self.value(given, where, depth + 1, parameters=parameters) for given, where in passed]
         if values and all(value is _BUSY for value in values):
             return _BUSY
         values = [value for value in values if value is not _BUSY]
@@ -983,6 +1003,19 @@ class Evaluator:
             named = self.value(prefix, scope, depth + 1).value
             found = self._variable(f"{named}_{name}".upper(), found) if isinstance(named, str) else changed(found)
         return found._replace(certain=found.certain and sure)
+
+    def _of_keywords(self, node: ast.expr, name: str, scope: Scope, depth: int) -> Found | None:
+        """What click gives a command by a keyword: ``def main(**options)``; None where a mapping is anything else."""
+        function = scope.function
+        starred = node.value if isinstance(node, ast.Starred) else None
+        if isinstance(starred, ast.Call) and dotted(starred.func).rpartition(".")[2] in SETTINGS_CLASSES:
+            given = [*starred.args, *(keyword.value for keyword in starred.keywords if keyword.arg is None)]
+            starred = given[0] if len(given) == len(starred.args) + len(starred.keywords) == 1 else None
+        if function is None or starred is None or not _is_own_mapping(starred, function):
+            return None
+        if not declared_by_click(function, scope) or self._assignments.of_name(dotted(starred), function):
+            return None
+        return self._of_click(name, function, scope, depth)
 
     def _is_of_command(self, name: str, function: Function, scope: Scope) -> bool:
         """Whether only the words of the command give a parameter a value: of what typer or Fire calls."""
@@ -1021,7 +1054,8 @@ class Evaluator:
             if values:
                 return changed(self._option(node.attr, depth))
             for value, where, alone in self._set_when_made(node, scope):
-                found = self.value(value, where, depth + 1, parameters=parameters)
+                by_keyword = self._of_keywords(value, node.attr, where, depth)
+                found = by_keyword or self.value(value, where, depth + 1, parameters=parameters)
                 others = self.changes.is_set(node.attr) or not alone
                 return self._replaced(found, node.attr) if others else found
             mapping = self._mapping(node.value, scope, depth + 1)

@@ -10,6 +10,8 @@ from tests.workloads.cases import DOCKERFILE, compose, need
 LOADS = "import click, fire, typer, argparse\nfrom torch.utils.data import DataLoader\ncrop = RandomResizedCrop(224)\n"
 LOAD = "    loader = DataLoader(data(crop), batch_size=64, num_workers=w)\n"
 CLICK = f"@click.command()\n@click.option('--w', type=int, default=8)\ndef main(w):\n{LOAD}"
+FLAG = "@click.option('-a', '--all', is_flag=True)\n"
+ONLY = CLICK.replace("def main(w):\n", f"{FLAG}def main(w, all):\n    if all:\n    ")
 PLACE = f"@click.command()\n@click.argument('w', type=int)\ndef main(w):\n{LOAD}"
 TWO = PLACE.replace("@click.arg", "@click.argument('path')\n@click.arg").replace("main(w)", "main(path, w)")
 PARSER = "p = argparse.ArgumentParser()\np.add_argument('w', type=int)\n"
@@ -35,6 +37,16 @@ TYPER = f"def main(path: str, w: int = 8):\n{LOAD}"
         (f"def main(w):\n    if tell():\n        w = 0\n{LOAD}main(8)\n", "", "likely"),
         (f"def main(w):\n    if tell():\n        w = 8\n{LOAD}main(0)\n", "", "likely"),
         (f"def main(w):\n    w = 0\n{LOAD}main(8)\n", "", "not-needed"),
+        # What decides whether it gets there
+        (f"{ONLY}main()\n", "", "not-needed"),
+        (f"{ONLY}main()\n", "--all", "needed"),
+        (f"{ONLY}main()\n", "--all --w 0", "not-needed"),
+        (ONLY.replace("def main(w, all):", "def main(**given):\n    own = EasyDict(given)").replace("=w", "=own.w")
+            .replace("if all", "if own.all") + "main()\n", "--all", "needed"),
+        (ONLY.replace("def main(w, all):", "def main(**given):\n    own = EasyDict(given)").replace("=w", "=own.w")
+            .replace("if all", "if own.all") + "main()\n", "", "not-needed"),
+        (CLICK.replace("type=int", "type=click.IntRange(min=1)") + "main()\n", "", "needed"),
+        (CLICK.replace("type=int", "type=click.IntRange(max=1, clamp=True)") + "main()\n", "", "likely"),
         # What may give it something else
         (f"{CLICK}main(auto_envvar_prefix=tell())\n", "", "likely"),
         (CLICK.replace("default=8", "default=8, callback=change") + "main()\n", "", "likely"),

@@ -537,6 +537,9 @@ CROPS = f"{LOADER}from torchvision.transforms import RandomResizedCrop\nimport a
 MANY = "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=8)"
 
 
+DRY = f"def fit(dry=True):\n    if dry:\n        return\n    {MANY}\nif __name__ == '__main__':\n"
+
+
 @table(
     "code, verdict",
     [
@@ -580,6 +583,12 @@ MANY = "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=8)"
         (f"for x in y:\n    if x:\n        continue\n    {MANY}", "needed"),
         (f"for x in y:\n    break\n{MANY}", "needed"),
         (f"def f():\n  for x in y:\n    if x:\n      return\n    else:\n      continue\n  {MANY}\nf()", "likely"),
+        # What a function is given decides where the program's own file calls it once.
+        (f"{DRY}    fit(False)", "needed"), (f"{DRY}    fit(dry=True)", "not-needed"),
+        (f"{DRY}    fit()", "not-needed"), (f"{DRY}    fit(ready())", "likely"),
+        (f"{DRY}    fit(True)\n    fit(False)", "likely"),
+        (f"{DRY}    fit(True)\n    again = fit\n    again(False)", "likely"),
+        (f"{DRY}    fit(True)\n    call(fit)", "likely"), (f"@twice\n{DRY}    fit(True)", "likely"),
         (f"for x in sys.argv[1:]:\n    {MANY}", "likely"),
         (f"match y:\n    case 1:\n        sys.exit()\n{MANY}", "likely"),
         (f"x = {MANY} if ready() else None", "likely"),

@@ -186,7 +186,7 @@ def test_what_is_made_of_the_configuration(tmp_path: Path, lines: str, words: st
     "sets, verdict",
     [
         ("{}", "not-needed"),
-        ("a: {_target_: torch.utils.data.DataLoader, num_workers: 8, batch_size: 64}", "likely"),
+        ("a: {_target_: torch.utils.data.DataLoader, num_workers: 8, batch_size: 64}", "needed"),
         ("a: {_target_: torch.utils.data.DataLoader, num_workers: 0}", "not-needed"),
         ("a: {_target_: torch.utils.data.DataLoader, num_workers: 0, _partial_: true}", "unknown"),
         ("a: {_target_: own.data.Lost}", "unknown"),
