@@ -129,7 +129,7 @@ def test_what_workers_keep(tmp_path: Path, workers: int, told: str) -> None:
         ("torchrun --nproc_per_node=8 train.py", 1, 8, 8),
         ("torchrun --nproc_per_node=8 train.py --workers 0", 1, 1, None),
         ("torchrun --nproc_per_node=8 train.py --workers 8", 8, 8, 8), ("python train.py --workers 8", 8, 8, 8),
-        ("torchrun --nproc_per_node=3 train.py --workers 1", 4, 4, 4),
+        ("torchrun --nproc_per_node=3 train.py --workers 1", 4, 8, 4),
     ],
 )  # fmt: skip
 def test_each_rank_has_workers_of_its_own(
