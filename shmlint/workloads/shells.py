@@ -16,9 +16,16 @@ from shmlint.files.kinds import is_page
 from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
 from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
-from shmlint.workloads.by_knowledge import by_knowledge
+from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, by_knowledge
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
-from shmlint.workloads.commands import MPI_LAUNCHERS, SHELLS, names_training, read_ranks, runs_binary
+from shmlint.workloads.commands import (
+    MPI_LAUNCHERS,
+    SHELLS,
+    is_python,
+    names_training,
+    read_ranks,
+    runs_binary,
+)
 from shmlint.workloads.knowledge import base_called, builtin, entry_of, match_command, recognise
 from shmlint.workloads.program import Entry, Findings, Program, Ran, gives_notebook, starts_notebook
 from shmlint.workloads.repository import Repository
@@ -540,6 +547,9 @@ def interactive(case: Case) -> Need | None:
         image = _without_command(case)  # a notebook in it is a shell as well
     if image.verdict == "not-needed" and not case.torch:
         return image
+    if case.torch is None and image.verdict == "unknown" and _trains_in_one_process(case):
+        why = "it trains in one process unless code asks for more, and nothing in the repository does"
+        return Need("not-needed", None, None, image.workload, why, image.source)
     if case.torch is None and image.verdict not in ("needed", "likely"):
         own = _for_own_code(case) or _for_ray(case)
         return own or _in_plain_environment(case) or _in_unknown_image(case)
@@ -551,6 +561,18 @@ def interactive(case: Case) -> Need | None:
     return likely(case, why, case.torch)
 
 
+def _trains_in_one_process(case: Case) -> bool:
+    """Whether the image's framework uses one process by default, and nothing in the repository names another one.
+
+    Nor does it name what makes TensorFlow use several GPUs.
+    """
+    from shmlint.workloads.python.own_code import names_framework
+
+    entry = entry_of(case.known.need.workload)
+    alone = entry is not None and entry.single_gpu == "not-needed" and _FOR_RANKS.isdisjoint(case.packages)
+    return alone and not names_framework(case.program.files.repository)
+
+
 def _without_command(case: Case) -> Need:
     """What is known of an image by itself, where that is known for sure; else what is known of the launch."""
     found = by_knowledge(case.launch._replace(command=None, entrypoint=None), (), (), copy=is_copy(case.program)).need
@@ -558,14 +580,32 @@ def _without_command(case: Case) -> Need:
 
 
 def _for_own_code(case: Case) -> Need | None:
-    """A dev container for code that loads with workers: it is made for this code, whatever is known of its packages."""
-    if case.launch.kind != "devcontainer":
-        return None
+    """A container for code that loads with workers: it is made for this code, whatever is known of its packages.
+
+    A dev container, or a shell in an image of which nothing is known that has the repository's own directory.
+    """
     from shmlint.workloads.python.own_code import loads_with_workers
 
-    place = loads_with_workers(case.program.files)
-    why = "it is for this repository's code, whose loaders have workers, which use shared memory"
-    return likely(case, why, Evidence("gives a loader workers", place)) if place is not None else None
+    if case.launch.kind != "devcontainer" and not _has_the_repository(case):
+        return None
+    files = case.program.files
+    place = loads_with_workers(files, files.folders() if case.launch.kind == "devcontainer" else files.seen())
+    if place is None:
+        return None
+    why = "it is for this repository's code, whose loaders have workers"
+    told = (Evidence("gives a loader workers", place),)
+    mechanism = Mechanism("dataloader", None, "estimated", why, told, DATALOADER_SOURCE)
+    return Need("likely", None, UNKNOWN_RECOMMENDED, None, "", DATALOADER_SOURCE, told, (mechanism,))
+
+
+def _has_the_repository(case: Case) -> bool:
+    """Whether a shell has the repository as a whole, and no build and no page tells what it is for."""
+    files, program = case.program.files, case.program
+    if program.image is not None or _is_to_be_used(case) or _is_for_robot(case):
+        return False
+    if program.documented_commands and not case.documented.stops:
+        return False  # these were read to their end, and are what it is for
+    return normal(files.repository.root) in map(normal, files.seen())
 
 
 def _for_ray(case: Case) -> Need | None:
@@ -721,10 +761,16 @@ def _gives_shell(case: Case) -> bool:
 
 
 def _leaves_in_shell(case: Case) -> bool:
-    """Whether a command with a terminal gives a shell after all else: ``bash -c "./setup.sh; exec bash"``."""
+    """Whether a command gives a shell after all else, or a service waits for one: ``bash -c "./setup.sh; exec bash"``.
+
+    A service may start programs of Python in the background before it waits.
+    """
     commands = case.program.commands
     last = commands[-1] if commands else None
-    return case.launch.interactive and last is not None and last.kind == "interactive" and last.certain
+    if last is None or last.kind != "interactive" or not last.certain:
+        return False
+    waits = case.launch.kind == "compose-service" and not case.program.entries
+    return case.launch.interactive or (waits and not any(is_python(ran.words[0]) for ran in commands))
 
 
 def runs_own(case: Case) -> bool:

@@ -388,6 +388,25 @@ def test_a_dev_container_of_unknown_packages(
     assert need(tmp_path, {".devcontainer/devcontainer.json": container, **files}).verdict == verdict
 
 
+@table(
+    "options, code, more, verdict",
+    [
+        ("-v $PWD:/w -w /w", WITH_WORKERS % "n", {}, "likely"),
+        ("-v $PWD:/w -w /w", WITH_WORKERS % "0", {}, "not-needed"),
+        ("-v $PWD/data:/w -w /w", WITH_WORKERS % "n", {"data/a.csv": "1\n"}, "unknown"),
+        ("", WITH_WORKERS % "n", {}, "unknown"),
+        ("-v $PWD:/w -w /w", WITH_WORKERS % "n", {"README.md": "```sh\npython src/fit_all.py -n\n```\n"}, "likely"),
+        ("-v $PWD:/w -w /w", WITH_WORKERS % "n",
+         {"README.md": "```sh\npython ask.py -n\n```\n", "ask.py": "1\n"}, "unknown"),
+    ],
+)
+def test_a_shell_of_an_unknown_image_for_the_repository(
+    tmp_path: Path, options: str, code: str, more: dict[str, str], verdict: str
+) -> None:
+    start = f"docker run -it --gpus all {options} example.org/team/tools:1 bash\n"
+    assert need(tmp_path, {"start/shell.sh": start, "src/fit_all.py": code, **more}).verdict == verdict
+
+
 MARKDOWN = '{"cell_type": "markdown", "source": ["distributed"]}'
 TRAINER = "from transformers import Trainer\nTrainer(model, train_dataset=data).train()\n"
 ONE_IMAGE = LOADER.replace("default=64", "default=1")
@@ -837,6 +856,37 @@ def test_what_a_shell_tells_of_the_documented_commands(tmp_path: Path, text: str
     }  # fmt: skip
     found = need(tmp_path, files)
     assert found.verdict == "unknown" and stopped in found.stopped
+
+
+@table(
+    "image, code, verdict",
+    [
+        ("tensorflow/tensorflow:2.12.0-gpu", "import tensorflow\n", "not-needed"),
+        ("tensorflow/tensorflow:2.12.0-gpu", "import numpy\n", "not-needed"),
+        ("tensorflow/tensorflow:2.12.0-gpu", "from tensorflow.distribute import MirroredStrategy\n", "unknown"),
+        ("tensorflow/tensorflow:2.12.0-gpu", "import horovod.tensorflow\n", "unknown"),
+        ("tensorflow/tensorflow:2.12.0-gpu", "import torch\n", "unknown"),
+        ("nvcr.io/nvidia/tensorflow:23.03-tf2-py3", "import tensorflow\n", "unknown"),
+    ],
+)
+def test_a_shell_for_tensorflow(tmp_path: Path, image: str, code: str, verdict: str) -> None:
+    start = f"docker run -it --gpus all -v $PWD:/w {image} bash\n"
+    assert need(tmp_path, {"run.sh": start, "fit.py": code}).verdict == verdict
+
+
+@table(
+    "last, start, verdict",
+    [
+        ("tail -F /dev/null", "service ssh start", "likely"), ("sleep infinity", "./set_up --all", "likely"),
+        ("tail -F /dev/null", "python serve.py &", "unknown"), ("./serve", "service ssh start", "unknown"),
+    ],
+)
+def test_a_service_that_waits_behind_what_is_not_known(tmp_path: Path, last: str, start: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("/start.sh"), "start.sh": f"#!/bin/sh\n{start}\n{last}\n",
+        "Dockerfile": f"FROM {PYTORCH}\nCOPY start.sh /start.sh\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
 
 
 @table(

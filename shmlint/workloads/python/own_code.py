@@ -64,15 +64,15 @@ def _said_of(folders: tuple[str, ...], repository: Repository) -> OwnCode:
     return OwnCode(*known[folders])
 
 
-def loads_with_workers(files: Files) -> Span | None:
-    """Where the code that a container surely sees gives a loader of PyTorch workers; None where none was found."""
+def loads_with_workers(files: Files, folders: tuple[str, ...]) -> Span | None:
+    """Where the code in directories gives a loader of PyTorch workers; None where none was found."""
 
     def line_in(text: str) -> int | None:
         from shmlint.workloads.python.own_python import workers_line
 
         return workers_line(text)
 
-    return _first(files, ("num_workers", "DataLoader"), line_in)
+    return _first(files, folders, ("num_workers", "DataLoader"), line_in)
 
 
 def starts_ray(files: Files) -> Span | None:
@@ -83,13 +83,15 @@ def starts_ray(files: Files) -> Span | None:
 
         return ray_line(text)
 
-    return _first(files, ("ray",), line_in)
+    return _first(files, files.folders(), ("ray",), line_in)
 
 
-def _first(files: Files, words: Sequence[str], line_in: Callable[[str], int | None]) -> Span | None:
-    """The first line that a function finds in code with some words, of the code that a container surely sees."""
+def _first(
+    files: Files, folders: tuple[str, ...], words: Sequence[str], line_in: Callable[[str], int | None]
+) -> Span | None:
+    """The first line that a function finds in code with some words, of the code in directories."""
     repository, characters = files.repository, 0
-    for number, path in enumerate(files_in(files.folders(), repository, set())):
+    for number, path in enumerate(files_in(folders, repository, set())):
         source = repository.peek(path) if path.endswith(".py") else None
         characters += len(source.text) if source is not None else 0
         if number >= MOST_FILES or characters > MOST_BYTES:
