@@ -577,8 +577,13 @@ def _says_all(words: Sequence[str], launch: Launch) -> bool:
     if any(not _is_value(words, at) for at in unknown) or any(re.match(r"--config(?:=|$)", word) for word in words):
         return False
     entrypoint, command = launch.entrypoint, launch.command
-    known = entrypoint is None or not entrypoint.because
-    return known and (command is None or not command.because or bool(unknown))
+    if entrypoint is not None and entrypoint.because:
+        return False
+    if command is None or not command.because or unknown:
+        return True
+    written = command.text.split()  # Compose puts in nothing for a variable that is not set
+    unset = [at for at, word in enumerate(written) if "$" in word]
+    return bool(unset) and all(_is_value(written, at) and not any(read_ranks(written[: at + 1])) for at in unset)
 
 
 def _is_value(words: Sequence[str], at: int) -> bool:

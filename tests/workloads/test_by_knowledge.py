@@ -124,6 +124,22 @@ def test_what_workers_keep(tmp_path: Path, workers: int, told: str) -> None:
 
 
 @table(
+    "command, verdict",
+    [
+        ("--model ${MODEL} --dtype half", "not-needed"), ("['--model', '${MODEL}', '--dtype', 'half']", "not-needed"),
+        ("--model ${MODEL} ${ARGS}", "likely"), ("--model a/b --config ${CONFIG}", "likely"),
+        ("--model a/b --tensor-parallel-size ${RANKS}", "likely"), ("--model a/b -tp ${RANKS}", "likely"),
+        ("['--model', 'a/b', '--tensor-parallel-size', '${RANKS}', '--port', '8000']", "likely"),
+        ("--model ${MODEL} --tensor-parallel-size 2", "needed"),
+    ],
+)
+def test_a_variable_that_is_not_set_is_the_value_of_one_option(tmp_path: Path, command: str, verdict: str) -> None:
+    """Compose puts in nothing for it."""
+    text = compose(command).replace("build: .", "image: vllm/vllm-openai:v0.6.0")
+    assert need(tmp_path, {"compose.yaml": text}).verdict == verdict
+
+
+@table(
     "words, by_command, joined, unjoined",
     [
         ("torchrun --nproc_per_node=8 train.py", 1, 8, 8),
