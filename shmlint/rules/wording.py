@@ -145,7 +145,7 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
         return Reason(f"{human(size)}, for what the repository gives the same container elsewhere", label)
     if need.times > 1 and size == rounded(need.times * UNKNOWN_RECOMMENDED):
         return Reason(f"{human(size)}: {human(UNKNOWN_RECOMMENDED)} for the batches of each rank", label, "chosen")
-    if need.batches_unknown and size == BATCHES_RECOMMENDED:
+    if size == BATCHES_RECOMMENDED and (need.batches_unknown or not need.mechanisms):
         text = f"{human(size)}: room for the batches of some workers, whose size is not known"
         return Reason(text, label, "chosen")
     counted = all(mechanism.bytes and mechanism.id != "nccl" for mechanism in need.mechanisms)

@@ -458,6 +458,8 @@ def _told(case: Case, need: Need) -> Need:
     if said.workers and not any(mechanism.id == "dataloader" for mechanism in need.mechanisms):
         return need
     own, given = need.recommended or UNKNOWN_RECOMMENDED, rounded(said.bytes or 0)
+    if own == BATCHES_RECOMMENDED and need.workload is None and given >= max(UNKNOWN_RECOMMENDED, rounded(need.known)):
+        own = 0  # their size says more than our choice
     larger = need._replace(recommended=max(own, given), given=given > own, evidence=(*need.evidence, said.evidence))
     # Where what runs is guessed, two habits that are copied from launch to launch make no error.
     supposed = need is case.findings.need or (said.bytes is None and not need.mechanisms)

@@ -15,7 +15,7 @@ from shmlint.docker.sizes import soft_limit
 from shmlint.files.kinds import is_page
 from shmlint.files.read import normal
 from shmlint.model.finding import Evidence
-from shmlint.model.need import UNKNOWN_RECOMMENDED, Mechanism, Need
+from shmlint.model.need import BATCHES_RECOMMENDED, UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.workloads.by_knowledge import DATALOADER_SOURCE, by_knowledge
 from shmlint.workloads.case import Case, asked_for, is_copy, is_shown, likely, unknown
 from shmlint.workloads.commands import (
@@ -558,7 +558,17 @@ def interactive(case: Case) -> Need | None:
     if _is_for_robot(case):
         return unknown(case)._replace(stopped="its image has ROS; which of the robot's programs run is unknown")
     why = "a shell or a notebook in an environment with PyTorch, whose DataLoader workers and ranks use shared memory"
-    return likely(case, why, case.torch)
+    need = likely(case, why, case.torch)
+    entry, size = entry_of(need.workload), max(need.recommended or 0, BATCHES_RECOMMENDED)
+    if entry is not None and not all(base_called(name).plain for name in _images(case)):
+        return need
+    return need._replace(recommended=size, workload=None, source="")  # as in PyTorch's own image, on the same base
+
+
+def _images(case: Case) -> list[str]:
+    """The image of a launch and those that it is built on, by their names."""
+    images = (case.launch.image if not case.launch.base_images else None, *case.launch.base_images)
+    return [image.known or "" for image in images if image is not None]
 
 
 def _trains_in_one_process(case: Case) -> bool:

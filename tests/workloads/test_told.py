@@ -143,6 +143,13 @@ def test_the_same_container_is_built_from_the_same_file(
     assert need(tmp_path, {**BUILT, **files, **sized}).given == given
 
 
+@table("size, advised", [("512m", 1), ("2g", 2), ("16g", 16)])
+def test_what_the_repository_gives_says_more_than_our_choice(tmp_path: Path, size: str, advised: int) -> None:
+    files = {**BUILT, "run.sh": f"docker build -t own/app .\n{RUN}", "start.sh": "docker build -t own/app .\n"}
+    files["start.sh"] += RUN.replace("--gpus", f"--shm-size={size} --gpus")
+    assert need(tmp_path, files, ("run.sh",)).recommended == advised << 30
+
+
 @table(
     "dockerfile, command, given",
     [
