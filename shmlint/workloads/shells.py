@@ -613,7 +613,7 @@ def _has_the_repository(case: Case) -> bool:
     files, program = case.program.files, case.program
     if program.image is not None or _is_to_be_used(case) or _is_for_robot(case):
         return False
-    if program.documented_commands and not case.documented.stops:
+    if program.documented and not case.documented.stops:
         return False  # these were read to their end, and are what it is for
     return normal(files.repository.root) in map(normal, files.seen())
 

@@ -607,11 +607,21 @@ def on_own_base(image: BuiltImage, launch: Launch, builds: Sequence[Build], repo
     )  # fmt: skip
 
 
+def has_supposed_base(build: Build, dockerfile: Source) -> bool:
+    """Whether a build is given its base image by an argument whose value is not known: the default is a guess then."""
+    names = [re.escape(name) for name, value in build.args if value is not None and _is_open(value)]
+    return bool(names) and re.search(rf"(?mi)^[ \t]*FROM\b.*\$\{{?(?:{'|'.join(names)})\b", dockerfile.text) is not None
+
+
+def _is_open(value: str) -> bool:
+    return "$" in value or "`" in value
+
+
 def read_build(build: Build, repository: Repository) -> tuple[BuiltImage | None, Source | None]:
     """What the Dockerfile of a build says, and the file that has its text."""
     from shmlint.syntax import dockerfile
 
-    args = {name: value for name, value in build.args if value is not None}
+    args = {name: value for name, value in build.args if value is not None and not _is_open(value)}
     if build.inline is not None:
         span = build.inline.span
         first = span.source.position(span.start).line

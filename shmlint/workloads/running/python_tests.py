@@ -111,11 +111,19 @@ def _of_plugins(modules: Sequence[Module]) -> set[str]:
             continue
         texts = _texts(function.decorator_list)
         known.update(texts if fixture else ())  # the name that a fixture has for tests
-        asked.update(argument.arg for argument in function.args.args if argument.arg not in texts)
+        asked.update(name for name in _without_default(function.args) if name not in texts)
     named = (call for module in modules for call in module.nodes if isinstance(call, ast.Call))
     used = (call for call in named if dotted(call.func).rpartition(".")[2] in ("usefixtures", "getfixturevalue"))
     asked.update(text for call in used for text in _texts(call.args))
     return asked - known
+
+
+def _without_default(arguments: ast.arguments) -> Iterator[str]:
+    """The parameters that a caller has to give; pytest leaves the others their defaults."""
+    given = [*arguments.posonlyargs, *arguments.args]
+    yield from (one.arg for one in given[: len(given) - len(arguments.defaults)])
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    yield from (one.arg for one, default in pairs if default is None)
 
 
 def _texts(nodes: Sequence[ast.AST]) -> set[str]:

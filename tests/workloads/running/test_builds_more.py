@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.table import table
-from tests.workloads.cases import need
+from tests.workloads.cases import LOADER, need
 
 LOADS = "from torch.utils.data import DataLoader\n"
 FILES = {
@@ -152,3 +152,22 @@ def test_no_error_rests_on_the_only_dockerfile(tmp_path: Path, start: str, verdi
     """Nothing but a guess leads to it, and the launch itself names no program."""
     docker = 'FROM nvcr.io/nvidia/pytorch:24.01-py3\nCMD ["torchrun", "--nproc_per_node=8", "t.py"]\n'
     assert need(tmp_path, {"run.sh": f"{start}\n", "Dockerfile": docker}).verdict == verdict
+
+
+BASED = "ARG BASE=pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime\nFROM ${BASE}\nARG ME\nCOPY fit.py .\n"
+
+
+@table(
+    "options, command, verdict",
+    [
+        ("--build-arg BASE=$BASE", "bash", "likely"),
+        ("--build-arg BASE=`cat base`", "bash", "likely"),
+        ("--build-arg BASE=ubuntu:24.04", "bash", "unknown"),
+        # No error rests on a base that is supposed.
+        ("--build-arg BASE=$BASE", "python fit.py", "likely"),
+        ("--build-arg ME=$(id -u)", "python fit.py", "needed"),
+    ],
+)
+def test_a_base_that_an_unknown_argument_gives(tmp_path: Path, options: str, command: str, verdict: str) -> None:
+    start = f"docker build {options} -t own/fit .\ndocker run -it --gpus all own/fit {command}\n"
+    assert need(tmp_path, {"run.sh": start, "Dockerfile": BASED, "fit.py": LOADER}).verdict == verdict

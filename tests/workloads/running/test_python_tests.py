@@ -21,6 +21,8 @@ PYTEST = {
     "set/pytest.ini": "[pytest]\npython_files = check_*.py\n", "set/test_set.py": "def test_it():\n    pass\n",
     "web/test_web.py": "def test_web(page):\n    page.goto('x')\n",
     "web/test_used.py": "import pytest\n\n@pytest.mark.usefixtures('page')\ndef test_used():\n    pass\n",
+    "web/test_own.py": "def test_own(page=None, *, deep=True):\n    pass\n",
+    "web/test_only.py": "def test_only(*, page):\n    pass\n",
     "given/test_given.py": "import pytest\nfrom unittest.mock import patch\n\n"
     "@pytest.fixture(name='one')\ndef make(tmp_path):\n    return 1\n\n"
     "@pytest.mark.parametrize('a, b', [(1, 2)])\ndef test_given(a, b, one, monkeypatch):\n    pass\n\n"
@@ -40,6 +42,8 @@ PYTEST = {
         ("pytest set", "unknown"),
         ("pytest web/test_web.py", "unknown"),
         ("pytest web/test_used.py", "unknown"),
+        ("pytest web/test_own.py", "not-needed"),
+        ("pytest web/test_only.py", "unknown"),
         ("pytest given", "not-needed"),
         ("pytest tests missing", "unknown"),
         ("pytest plug", "unknown"),
