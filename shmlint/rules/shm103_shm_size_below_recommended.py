@@ -27,6 +27,9 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
     wanted = of_settings(need, context.settings) or need.recommended
     if not _advised(need) or wanted is None or not need.floor <= effective.bytes < wanted:
         return
+    known = entry_of(need.workload)
+    if need.given and known is not None and effective.bytes >= (known.recommended or wanted):
+        return  # it is what the program's makers recommend, whatever another page gives it
     if not fits(launch, wanted):
         return
     private = effective.private

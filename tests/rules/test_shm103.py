@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from tests.project import findings
 from tests.rules.cases import SIZE_RULES, levels_test, messages_test, service
+from tests.table import table
 
 CASES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "below advice": (service("shm_size: 2gb"), [("SHM103", "note")]),
@@ -21,3 +25,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
 
 
 test_messages = messages_test(MESSAGES, SIZE_RULES)
+
+
+TGI = "docker run --gpus all {} ghcr.io/huggingface/text-generation-inference:3.3.5 --model-id a/b\n"
+
+
+@table("size, levels", [("--shm-size 1g", []), ("--shm-size 768m", ["SHM103"])])
+def test_another_page_says_less_than_the_makers(tmp_path: Path, size: str, levels: list[str]) -> None:
+    """They recommend 1 GiB; another page gives the same container 64 GiB."""
+    files = {"start.md": f"```sh\n{TGI.format(size)}```\n", "large.md": f"```sh\n{TGI.format('--shm-size 64g')}```\n"}
+    found = findings(tmp_path, files, select=SIZE_RULES)
+    assert [finding.rule for finding in found if finding.span.path == "start.md"] == levels
