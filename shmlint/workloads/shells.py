@@ -547,9 +547,6 @@ def interactive(case: Case) -> Need | None:
         image = _without_command(case)  # a notebook in it is a shell as well
     if image.verdict == "not-needed" and not case.torch:
         return image
-    if case.torch is None and image.verdict == "unknown" and _trains_in_one_process(case):
-        why = "it trains in one process unless code asks for more, and nothing in the repository does"
-        return Need("not-needed", None, None, image.workload, why, image.source)
     if case.torch is None and image.verdict not in ("needed", "likely"):
         own = _for_own_code(case) or _for_ray(case)
         return own or _in_plain_environment(case) or _in_unknown_image(case)
@@ -569,18 +566,6 @@ def _images(case: Case) -> list[str]:
     """The image of a launch and those that it is built on, by their names."""
     images = (case.launch.image if not case.launch.base_images else None, *case.launch.base_images)
     return [image.known or "" for image in images if image is not None]
-
-
-def _trains_in_one_process(case: Case) -> bool:
-    """Whether the image's framework uses one process by default, and nothing in the repository names another one.
-
-    Nor does it name what makes TensorFlow use several GPUs.
-    """
-    from shmlint.workloads.python.own_code import names_framework
-
-    entry = entry_of(case.known.need.workload)
-    alone = entry is not None and entry.single_gpu == "not-needed" and _FOR_RANKS.isdisjoint(case.packages)
-    return alone and not names_framework(case.program.files.repository)
 
 
 def _without_command(case: Case) -> Need:

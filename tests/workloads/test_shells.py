@@ -859,22 +859,6 @@ def test_what_a_shell_tells_of_the_documented_commands(tmp_path: Path, text: str
 
 
 @table(
-    "image, code, verdict",
-    [
-        ("tensorflow/tensorflow:2.12.0-gpu", "import tensorflow\n", "not-needed"),
-        ("tensorflow/tensorflow:2.12.0-gpu", "import numpy\n", "not-needed"),
-        ("tensorflow/tensorflow:2.12.0-gpu", "from tensorflow.distribute import MirroredStrategy\n", "unknown"),
-        ("tensorflow/tensorflow:2.12.0-gpu", "import horovod.tensorflow\n", "unknown"),
-        ("tensorflow/tensorflow:2.12.0-gpu", "import torch\n", "unknown"),
-        ("nvcr.io/nvidia/tensorflow:23.03-tf2-py3", "import tensorflow\n", "unknown"),
-    ],
-)
-def test_a_shell_for_tensorflow(tmp_path: Path, image: str, code: str, verdict: str) -> None:
-    start = f"docker run -it --gpus all -v $PWD:/w {image} bash\n"
-    assert need(tmp_path, {"run.sh": start, "fit.py": code}).verdict == verdict
-
-
-@table(
     "last, start, verdict",
     [
         ("tail -F /dev/null", "service ssh start", "likely"), ("sleep infinity", "./set_up --all", "likely"),

@@ -322,7 +322,7 @@ def test_what_a_page_runs_says_more_than_the_limits_of_a_container(tmp_path: Pat
 @table(
     "image, verdict",
     [("me/caffe-ssd:2", "unknown"), ("me/tensorflow_pytorch", "likely"), ("me/caffeine", "likely"),
-     ("tensorflow/tensorflow:2.9.1-gpu", "not-needed")],
+     ("tensorflow/tensorflow:2.9.1-gpu", "unknown")],
 )  # fmt: skip
 def test_the_limits_of_a_container_for_another_framework(tmp_path: Path, image: str, verdict: str) -> None:
     start = f"docker run --gpus all -it --ulimit memlock=-1 --ulimit stack=67108864 {image}"
