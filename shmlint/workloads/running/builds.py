@@ -607,10 +607,20 @@ def on_own_base(image: BuiltImage, launch: Launch, builds: Sequence[Build], repo
     )  # fmt: skip
 
 
-def has_supposed_base(build: Build, dockerfile: Source) -> bool:
-    """Whether a build is given its base image by an argument whose value is not known: the default is a guess then."""
-    names = [re.escape(name) for name, value in build.args if value is not None and _is_open(value)]
-    return bool(names) and re.search(rf"(?mi)^[ \t]*FROM\b.*\$\{{?(?:{'|'.join(names)})\b", dockerfile.text) is not None
+def with_supposed_base(image: BuiltImage, build: Build, source: Source) -> BuiltImage | None:
+    """An image with the base that its Dockerfile names where the build gives another one by a variable.
+
+    None where the build gives none so. What else the build gives by variables stays unknown.
+    """
+    from shmlint.syntax import dockerfile
+
+    if build.inline is not None or not any(_is_open(name) for name, _ in image.base_images):
+        return None
+    args = {name: value for name, value in build.args if value is not None and not _is_open(value)}
+    own = dockerfile.read(source.text, build.target, args, workdir_of)
+    if own is None or any(_is_open(name) for name, _ in own.base_images):
+        return None
+    return image._replace(base_images=own.base_images)
 
 
 def _is_open(value: str) -> bool:
@@ -621,7 +631,7 @@ def read_build(build: Build, repository: Repository) -> tuple[BuiltImage | None,
     """What the Dockerfile of a build says, and the file that has its text."""
     from shmlint.syntax import dockerfile
 
-    args = {name: value for name, value in build.args if value is not None and not _is_open(value)}
+    args = {name: value for name, value in build.args if value is not None}
     if build.inline is not None:
         span = build.inline.span
         first = span.source.position(span.start).line

@@ -15,13 +15,7 @@ from shmlint.workloads.filesystem import Files
 from shmlint.workloads.launchers import python_words
 from shmlint.workloads.program import Program, Ran
 from shmlint.workloads.repository import Repository
-from shmlint.workloads.running.builds import (
-    FoundBuild,
-    find_build,
-    has_supposed_base,
-    on_own_base,
-    read_build,
-)
+from shmlint.workloads.running.builds import FoundBuild, find_build, on_own_base, read_build, with_supposed_base
 from shmlint.workloads.running.follow import Follower
 from shmlint.workloads.running.written import written_by
 
@@ -34,7 +28,9 @@ def resolve(launch: Launch, repository: Repository, builds: Sequence[Build] = ()
     found = FoundBuild(launch.build) if launch.build is not None else find_build(launch, builds, repository)
     build, guessed = found.build, found.guessed
     image, dockerfile = read_build(build, repository) if build is not None else (None, None)
-    guessed = guessed or (build is not None and dockerfile is not None and has_supposed_base(build, dockerfile))
+    if image is not None and build is not None and dockerfile is not None:
+        supposed = with_supposed_base(image, build, dockerfile)
+        image, guessed = supposed or image, guessed or supposed is not None
     image = on_own_base(image, launch, builds, repository) if image is not None else None
     files = Files(launch, image, build, repository, _environment(launch, image, dockerfile))
     _write(files, image, dockerfile)

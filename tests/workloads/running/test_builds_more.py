@@ -154,7 +154,9 @@ def test_no_error_rests_on_the_only_dockerfile(tmp_path: Path, start: str, verdi
     assert need(tmp_path, {"run.sh": f"{start}\n", "Dockerfile": docker}).verdict == verdict
 
 
-BASED = "ARG BASE=pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime\nFROM ${BASE}\nARG ME\nCOPY fit.py .\n"
+BASED = "ARG BASE=pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime\nFROM ${BASE}\nARG ME\n"
+BASED += "ARG MANY=0\nENV MANY=$MANY\nCOPY *.py .\n"
+FEW = "import os\nfrom torch.utils.data import DataLoader\nDataLoader(d, num_workers=int(os.environ['MANY']))\n"
 
 
 @table(
@@ -166,8 +168,10 @@ BASED = "ARG BASE=pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime\nFROM ${BASE}\nA
         # No error rests on a base that is supposed.
         ("--build-arg BASE=$BASE", "python fit.py", "likely"),
         ("--build-arg ME=$(id -u)", "python fit.py", "needed"),
+        # The defaults of other arguments are not taken for what a build gives them.
+        ("--build-arg MANY=$MANY", "python few.py", "unknown"), ("", "python few.py", "not-needed"),
     ],
-)
+)  # fmt: skip
 def test_a_base_that_an_unknown_argument_gives(tmp_path: Path, options: str, command: str, verdict: str) -> None:
     start = f"docker build {options} -t own/fit .\ndocker run -it --gpus all own/fit {command}\n"
-    assert need(tmp_path, {"run.sh": start, "Dockerfile": BASED, "fit.py": LOADER}).verdict == verdict
+    assert need(tmp_path, {"run.sh": start, "Dockerfile": BASED, "fit.py": LOADER, "few.py": FEW}).verdict == verdict
