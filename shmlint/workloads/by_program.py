@@ -59,7 +59,8 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     mechanisms: list[tuple[Mechanism, bool]] = []
     stops: list[Step] = []
     environment: list[tuple[str, str, Span]] = []
-    small, idle, sockets, trains, loads = False, True, True, None, list[bool]()
+    small, idle, sockets, trains = False, True, True, None
+    loads: list[bool] = []
     readings: list[tuple[Entry, Reading]] = []
     left: list[Entry] = []
     segments: list[Call] = []
@@ -81,7 +82,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         seen = _as_started(launch, entry, own, commands)
         stops += (
             *_not_counted(reading.calls, gpu_count(seen) == 1), *_texts(reading),
-            *_unknown_ranks(reading, commands, entry, seen),
+            *_unknown_ranks(reading, commands, entry, seen), *_unknown_library(reading, seen),
         )  # fmt: skip
         readings.append((entry, reading))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
@@ -89,10 +90,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         found += _connected(entry, reading, ranks, seen, commands) if reading.collective is not None else []
         mechanisms, small = mechanisms + (_shown(entry, found) if entries else found), small or fits
         segments += _small_segments(reading.calls, _room(launch))
-        joined = reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
-        idle, sockets = idle and _is_idle(reading, seen), sockets and reading.sockets and not joined
-        if joined and not collectives(launch) and gpu_count(seen) != 1:
-            stops.append(Step("how its ranks exchange data on this accelerator is not known"))
+        idle, sockets = idle and _is_idle(reading, seen), sockets and reading.sockets and not _joins(reading)
         mechanisms += launched if _may_join(reading) else ()
         stops += reading.stops
         environment += reading.environment
@@ -120,6 +118,17 @@ def _as_started(launch: Launch, entry: Entry, own: Sequence[Entry], commands: Se
     """
     alike = [other for other in own if other.path == entry.path]
     return as_seen(launch, [ran for ran in commands if any(other.is_started_by(ran) for other in alike)])
+
+
+def _joins(reading: Reading) -> bool:
+    """Whether a program joins ranks, or starts some."""
+    return reading.collective is not None or any(call.row.use == "ranks" for call in reading.calls)
+
+
+def _unknown_library(reading: Reading, launch: Launch) -> Iterator[Step]:
+    """That it is not known through what ranks exchange data on an accelerator."""
+    if _joins(reading) and not collectives(launch) and gpu_count(launch) != 1:
+        yield Step("how its ranks exchange data on this accelerator is not known")
 
 
 def _is_idle(reading: Reading, launch: Launch) -> bool:

@@ -135,10 +135,12 @@ class Files:
             return ""
         folder = normal(os.path.dirname(page) or ".")
         for shown in self._mounts:
-            source = shown.sources[0] if shown.sources and shown.certain and not self.covered else None
-            inside = source is not None and (source == "." or folder == source or folder.startswith(f"{source}/"))
-            if source is not None and inside and shown.target.startswith("/"):
-                place = posixpath.normpath(posixpath.join(shown.target, posixpath.relpath(folder, source)))
+            if not shown.sources or not shown.certain or self.covered or not shown.target.startswith("/"):
+                continue
+            source = shown.sources[0]
+            below = folder if source == "." else _below_of(folder, source)
+            if below is not None:
+                place = posixpath.normpath(posixpath.join(shown.target, below))
                 return place if self.shown(posixpath.join(place, program)) is not None else ""
         return ""
 

@@ -581,10 +581,9 @@ def _for_own_code(case: Case) -> Need | None:
     """
     from shmlint.workloads.python.own_code import loads_with_workers
 
-    if case.launch.kind != "devcontainer" and not _has_the_repository(case):
-        return None
     files = case.program.files
-    place = loads_with_workers(files, files.folders() if case.launch.kind == "devcontainer" else files.seen())
+    own = files.seen() if _has_the_repository(case) else ()
+    place = loads_with_workers(files, files.folders() if case.launch.kind == "devcontainer" else own)
     if place is None:
         return None
     why = "it is for this repository's code, whose loaders have workers"
