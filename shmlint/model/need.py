@@ -100,6 +100,12 @@ class Need(NamedTuple):
         return any(mechanism.id == "dataloader" and mechanism.bytes is None for mechanism in self.mechanisms)
 
     @property
+    def is_our_choice(self) -> bool:
+        """Whether the advised size rests on nothing but our choice: that of a shell, or of batches of unknown size."""
+        chosen = self.workload is None and not self.given and self.recommended == BATCHES_RECOMMENDED
+        return chosen and (self.batches_unknown or not self.mechanisms)
+
+    @property
     def floor(self) -> int:
         """The least that is not too small, in bytes: what is documented or computed, else the sum, else our choice."""
         if self.minimum is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shmlint.docker.sizes import rounded, spell_docker, spell_quantity
 from shmlint.model.finding import SEVERITIES, Fix, SetSize, Severity
 from shmlint.model.launch import Launch, deciding_mount
-from shmlint.model.need import BATCHES_RECOMMENDED, UNKNOWN_RECOMMENDED, Need, Verdict
+from shmlint.model.need import UNKNOWN_RECOMMENDED, Need, Verdict
 from shmlint.model.settings import Settings
 
 
@@ -57,7 +57,7 @@ def advised(launch: Launch, need: Need, settings: Settings) -> int:
         return given
     size = max(need.recommended or UNKNOWN_RECOMMENDED, need.minimum or 0)
     least = need.minimum or (rounded(need.total) if need.total else 0)
-    least = least or (UNKNOWN_RECOMMENDED if size == BATCHES_RECOMMENDED and need.workload is None else 0)
+    least = least or (UNKNOWN_RECOMMENDED if need.is_our_choice else 0)
     return size if fits(launch, size) or not least or not fits(launch, least) else least
 
 

@@ -51,7 +51,7 @@ def check(launch: Launch, context: Context) -> Iterator[Finding]:
 def _advised(need: Need) -> bool:
     """Whether there is a recommended size for the program, or for the one that is likely to run."""
     if need.verdict == "needed":
-        return need.workload is not None or not need.batches_unknown  # then the size is only our choice
+        return not need.is_our_choice
     if need.verdict != "likely":
         return False
     workload = entry_of(need.workload)

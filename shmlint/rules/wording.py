@@ -8,14 +8,7 @@ from typing import Literal
 from shmlint.docker.sizes import human, rounded
 from shmlint.model.finding import Basis, Evidence, Reason
 from shmlint.model.launch import Launch
-from shmlint.model.need import (
-    BATCHES_RECOMMENDED,
-    UNKNOWN_MINIMUM,
-    UNKNOWN_MINIMUM_SOURCE,
-    UNKNOWN_RECOMMENDED,
-    Mechanism,
-    Need,
-)
+from shmlint.model.need import UNKNOWN_MINIMUM, UNKNOWN_MINIMUM_SOURCE, UNKNOWN_RECOMMENDED, Mechanism, Need
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.rules import Context
@@ -145,7 +138,7 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
         return Reason(f"{human(size)}, for what the repository gives the same container elsewhere", label)
     if need.times > 1 and size == rounded(need.times * UNKNOWN_RECOMMENDED):
         return Reason(f"{human(size)}: {human(UNKNOWN_RECOMMENDED)} for the batches of each rank", label, "chosen")
-    if size == BATCHES_RECOMMENDED and (need.batches_unknown or not need.mechanisms):
+    if need.is_our_choice and size == need.recommended:
         text = f"{human(size)}: room for the batches of some workers, whose size is not known"
         return Reason(text, label, "chosen")
     counted = all(mechanism.bytes and mechanism.id != "nccl" for mechanism in need.mechanisms)

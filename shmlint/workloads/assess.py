@@ -128,11 +128,13 @@ def _with_room(case: Case, need: Need) -> Need:
     least = rounded(max(need.known, need.times * UNKNOWN_RECOMMENDED))
     size = max(need.recommended or UNKNOWN_RECOMMENDED, least)
     if need.workload is None and any(mechanism.bytes is None for mechanism in need.mechanisms):
-        size = max(size, BATCHES_RECOMMENDED) if need.batches_unknown else size
+        size = max(size, BATCHES_RECOMMENDED) if need.batches_unknown and not need.given else size
         image = environment(case)
         if image is not None and (image.recommended or 0) > size:
             return need._replace(recommended=image.recommended, workload=image.known)
-    return need._replace(recommended=size) if need.known or need.times > 1 or need.batches_unknown else need
+    if not need.known and need.times == 1 and not need.batches_unknown:
+        return need
+    return need._replace(recommended=size, given=need.given and size == need.recommended)
 
 
 # Classifiers, in their order ------------------------------------------------------------------
@@ -458,7 +460,8 @@ def _told(case: Case, need: Need) -> Need:
     if said.workers and not any(mechanism.id == "dataloader" for mechanism in need.mechanisms):
         return need
     own, given = need.recommended or UNKNOWN_RECOMMENDED, rounded(said.bytes or 0)
-    if own == BATCHES_RECOMMENDED and need.workload is None and given >= max(UNKNOWN_RECOMMENDED, rounded(need.known)):
+    open_size = need.is_our_choice or (need.workload is None and need.batches_unknown)
+    if open_size and (said.bytes or 0) >= UNKNOWN_RECOMMENDED and given >= rounded(need.known):
         own = 0  # their size says more than our choice
     larger = need._replace(recommended=max(own, given), given=given > own, evidence=(*need.evidence, said.evidence))
     # Where what runs is guessed, two habits that are copied from launch to launch make no error.

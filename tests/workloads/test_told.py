@@ -143,7 +143,19 @@ def test_the_same_container_is_built_from_the_same_file(
     assert need(tmp_path, {**BUILT, **files, **sized}).given == given
 
 
-@table("size, advised", [("512m", 1), ("2g", 2), ("16g", 16)])
+@table("size, advised", [("512m", 8), ("1g", 1), ("2g", 2), ("16g", 16)])
+def test_what_the_repository_gives_says_more_for_batches_of_unknown_size(
+    tmp_path: Path, size: str, advised: int
+) -> None:
+    code = "from torch.utils.data import DataLoader\nDataLoader(data(), batch_size=8, num_workers=4)\n"
+    start = "docker build -t own/app .\ndocker run --gpus all {} own/app python fit.py\n"
+    files = {"Dockerfile": "FROM own/base\nCOPY fit.py .\n", "fit.py": code, "run.sh": start.format("--rm")}
+    files["other.sh"] = start.format(f"--shm-size={size}")
+    found = need(tmp_path, files, ("run.sh",))
+    assert (found.recommended, found.given) == (advised << 30, size != "512m")
+
+
+@table("size, advised", [("512m", 8), ("2g", 2), ("16g", 16)])
 def test_what_the_repository_gives_says_more_than_our_choice(tmp_path: Path, size: str, advised: int) -> None:
     files = {**BUILT, "run.sh": f"docker build -t own/app .\n{RUN}", "start.sh": "docker build -t own/app .\n"}
     files["start.sh"] += RUN.replace("--gpus", f"--shm-size={size} --gpus")
