@@ -139,7 +139,7 @@ def _size(figure: str, size: int, need: Need, entry: Workload | None) -> Reason:
     if need.times > 1 and size == rounded(need.times * UNKNOWN_RECOMMENDED):
         return Reason(f"{human(size)}: {human(UNKNOWN_RECOMMENDED)} for the batches of each rank", label, "chosen")
     if need.is_our_choice and size == need.recommended:
-        text = f"{human(size)}: room for the batches of some workers, whose size is not known"
+        text = f"{human(size)}: room for the batches of some workers; their size is not known"
         return Reason(text, label, "chosen")
     counted = all(mechanism.bytes and mechanism.id != "nccl" for mechanism in need.mechanisms)
     if need.mechanisms and (size != UNKNOWN_RECOMMENDED or counted or 2 * need.total > size):

@@ -586,7 +586,7 @@ def _for_own_code(case: Case) -> Need | None:
     place = loads_with_workers(files, files.folders() if case.launch.kind == "devcontainer" else own)
     if place is None:
         return None
-    why = "it is for this repository's code, whose loaders have workers"
+    why = "the repository's code gives its loaders workers"
     told = (Evidence("gives a loader workers", place),)
     mechanism = Mechanism("dataloader", None, "estimated", why, told, DATALOADER_SOURCE)
     return Need("likely", None, UNKNOWN_RECOMMENDED, None, "", DATALOADER_SOURCE, told, (mechanism,))
