@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from shmlint.model.number import whole_number
-from shmlint.syntax.shell_tree import Tree
+from shmlint.syntax.shell_tree import Tree, is_open
 from shmlint.syntax.shell_variables import END
 from shmlint.syntax.shell_words import WordReader
 
@@ -78,14 +78,15 @@ def when(node: Node, known: Conditions) -> When:
 def is_made(assignment: Node, known: Conditions) -> bool | None:
     """Whether an assignment outside of all functions is made; None where that is not known.
 
-    What follows another command by ``&&`` depends on that, and a shell of its own keeps what it sets.
+    What follows another command by ``&&`` depends on that, and a shell of its own keeps what it sets. What a
+    statement without an end holds is not known.
     """
     child = assignment
     for _ in range(_DEPTH):
         parent = known.tree.parents.get(child.id)
         if parent is None:
             return True
-        if parent.type in _SHELLS:
+        if parent.type in _SHELLS or is_open(parent):
             return None
         decide = _after_another if parent.type == "list" else _DECIDE.get(parent.type)
         taken = decide(parent, child, known) if decide is not None else True

@@ -187,6 +187,20 @@ def comments(text: str) -> set[int]:
     return {start if offsets is None else offsets[start] for start in starts}
 
 
+_LAST_BRANCHES = frozenset({"elif_clause", "else_clause", "case_item"})
+"""What ends, as the last of its kind, where the statement around it ends."""
+_OPENING = frozenset({"if", "then", "elif", "else", "case", "for", "while", "until", "do", "{"})
+
+
+def is_open(statement: Node) -> bool:
+    """Whether a statement has no end in the text, ``fi`` for example. A shell refuses it."""
+    if not statement.has_error or not statement.children:
+        return False
+    return statement.children[-1].is_missing or (
+        statement.is_error and any(child.type in _OPENING for child in statement.children)
+    )
+
+
 _LAST_OF = frozenset({"pipeline", "list", "negated_command"})
 """What a redirection is behind as a whole, though it is one of the last command in it."""
 _WORDS = frozenset(
@@ -490,10 +504,16 @@ class Tree:
         return self.range_of(found) if found is not None else None
 
     def branch_of(self, node: Node) -> tuple[int, int] | None:
-        """The range in which an assignment is sure to have been made; None: everywhere after it."""
+        """The range in which an assignment is sure to have been made; None: everywhere after it.
+
+        What a statement without an end holds of the text after it is not known: the range is the command's own.
+        """
         here: Node | None = node
         while here is not None and here.id in self.parents:
             parent = self.parents[here.id]
+            around = self.parents.get(parent.id) if parent.type in _LAST_BRANCHES else parent
+            if around is not None and is_open(around):
+                return self.range_of(here)
             if parent.type == "function_definition":
                 return None
             if parent.type in _BRANCHES:

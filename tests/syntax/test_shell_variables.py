@@ -50,6 +50,13 @@ RUN = "docker run --shm-size=$S img\n"
         (f'T=1 S=8g && x\n: "${{S:=9g}}"\n{RUN}', "8g"),
         (f': "${{S:=9g}}"\n{RUN}', "9g"),
         (f"for i in 1 2; do\n{RUN}S=9g\ndone", "${S}?~"),
+        # Where a statement has no end, nobody knows what follows it.
+        (f"S=1g\nif x; then\nS=8g\n{RUN}", "${S}?~"), (f"S=1g\nif x; then\nS=2g\nelse\nS=8g\n{RUN}", "${S}?~"),
+        (f"S=1g\nif x; then\n:\nelif y; then\nS=8g\n{RUN}", "${S}?~"), (f"S=1g\nif x\nS=8g\nfi\n{RUN}", "${S}?~"),
+        (f"S=1g\nfor i in 1 2; do\nS=8g\n{RUN}", "${S}?~"), (f"S=1g\nwhile x; do\nS=8g\n{RUN}", "${S}?~"),
+        (f"S=1g\ncase $1 in\na) S=8g\n{RUN}", "${S}?~"), (f"S=1g\nf() {{\nS=8g\n{RUN}", "${S}?~"),
+        (f"if x; then\nS=1g\nfi\nS=8g\nif y; then\n{RUN}", "8g"),
+        (f"if x; then S=8g; {RUN.strip()}; fi\nif y; then\n", "8g"),
     ],
 )
 def test_a_size(text: str, expected: str) -> None:
