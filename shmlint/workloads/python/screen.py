@@ -83,6 +83,15 @@ _WORDS = bytes(c if (chr(c).isalnum() and c < 128) or c == ord("_") else ord(" "
 _IMPORT = r"[ \t]*(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+import\b|import[ \t]+([A-Za-z_][\w., \t]*?)[ \t]*(?:#.*)?$)"
 
 
+_OF_VERSIONEER = re.compile(
+    r"(?:#[^\n]*\n|\s)*# This file helps to compute a version number in source trees obtained from\b"
+)
+"""The module that versioneer writes into a package: it asks git for the version, by a name out of a list.
+
+https://github.com/python-versioneer/python-versioneer
+"""
+
+
 def only_known(text: str) -> frozenset[str] | None:
     """The packages that a file imports, where it says nothing that matters and nothing else has to be followed.
 
@@ -90,6 +99,8 @@ def only_known(text: str) -> frozenset[str] | None:
     """
     if "\0" in text or len(text) > 200_000 or "DEFINE_" in text or "/dev/shm" in text or "workers" in text.lower():
         return None
+    if _OF_VERSIONEER.match(text):
+        return frozenset()
     found = _LOOKED_FOR.intersection(text.encode("utf-8", "replace").translate(_WORDS).split())
     words = {word.decode() for word in found}
     if not words.isdisjoint(_TELLING):

@@ -234,3 +234,11 @@ def test_a_program_is_sure_to_start_another(tmp_path: Path, condition: str, verd
     joined = "import torch\ntorch.distributed.init_process_group('nccl')\n"
     files = {"compose.yaml": compose("python start.py"), "Dockerfile": DOCKERFILE, "start.py": start, "fit.py": joined}
     assert need(tmp_path, files).verdict == verdict
+
+
+def test_what_versioneer_writes_asks_git_alone(tmp_path: Path) -> None:
+    made = "import subprocess\ndef run(names):\n    for name in names:\n        subprocess.Popen([name])\nrun(GITS)\n"
+    header = "\n# This file helps to compute a version number in source trees obtained from\n# git-archive tarball\n"
+    files = {"compose.yaml": compose("python serve.py"), "Dockerfile": DOCKERFILE, "serve.py": "import _version\n"}
+    assert need(tmp_path, {**files, "_version.py": made}).verdict == "unknown"
+    assert need(tmp_path, {**files, "_version.py": header + made}).verdict == "not-needed"
