@@ -233,7 +233,7 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
     counting = _last_values(options(_counted(words, programs, launcher), _counting(words, programs, launcher)))
     listed = *_included(words), *_on_devices(words), *_on_paddle_devices(words)
     for value in (*counting, *_of_keys(words), *listed, *_of_fairseq(words, programs)):
-        number = whole_number(value)
+        number = _devices(value)
         if number is None:
             unknown = True
             default = re.fullmatch(_WITH_DEFAULT, value)
@@ -302,7 +302,7 @@ def _counting(words: Sequence[str], programs: set[str], launcher: bool) -> froze
     if any(options(words, RANK_OF)):
         names -= {"--world_size", "--world-size"}
     if "litgpt" in programs or _names_strategy(words):
-        names |= {"--devices", "--trainer.devices"}
+        names |= {"--devices", "--trainer.devices", "--gpus", "--trainer.gpus"}
     return names
 
 
@@ -329,8 +329,10 @@ def starts_ranks(words: Sequence[str]) -> bool:
 
 
 def _names_strategy(words: Sequence[str]) -> bool:
-    """Whether an option names a way of Lightning's to train in several processes: ``--strategy ddp``."""
-    return any(value.startswith(_STRATEGIES) for _, value in options(words, _STRATEGY_OPTIONS))
+    """Whether an option or a key names a way of Lightning's to train in several processes: ``--strategy ddp``."""
+    given = [value for _, value in options(words, _STRATEGY_OPTIONS)]
+    given += [value for key, value in _keys(words) if key.rpartition(".")[2] in _STRATEGY_KEYS]
+    return any(value.startswith(_STRATEGIES) for value in given)
 
 
 def _included(words: Sequence[str]) -> Iterator[str]:
@@ -393,8 +395,13 @@ _FAIRSEQ_JOINS = frozenset({"distributed_rank", "distributed_init_method", "dist
 
 _MACHINES = frozenset({"--num_machines", "--num-machines"})
 """Options of ``accelerate launch``, whose ``--num_processes`` counts the ranks of all hosts."""
-_STRATEGY_OPTIONS = frozenset({"--strategy", "--trainer.strategy"})
-"""The second is of Lightning's own command line, ``LightningCLI``."""
+_STRATEGY_KEYS = frozenset({"strategy", "accelerator", "distributed_backend"})
+"""What Lightning's Trainer calls it; the latter two were its names in the versions before 1.5.
+
+https://lightning.ai/docs/pytorch/LTS/generated/CHANGELOG.html
+"""
+_STRATEGY_OPTIONS = frozenset(f"--{front}{key}" for key in _STRATEGY_KEYS for front in ("", "trainer."))
+"""Those with ``trainer.`` are of Lightning's own command line, ``LightningCLI``."""
 _STRATEGIES = ("ddp", "fsdp", "deepspeed")
 """Strategies of Lightning's command line that start a process for each device."""
 _HOST_FILES = frozenset({"hostfile", "machinefile", "default-hostfile", "host-file"})
@@ -448,7 +455,7 @@ def has_rank_for_each(words: Sequence[str]) -> bool:
     names = _PROCESSES | _counting(words, programs, not programs.isdisjoint(_WITH_RANKS))
     asked = any(value in ("gpu", "auto") for _, value in options(words, _PROCESSES))
     asked = asked or any(re.fullmatch(_COUNTED_GPUS, value) for _, value in options(words, names))
-    return asked or any(re.fullmatch(r"\+{0,2}trainer\.(?:devices|gpus)=-1", word) for word in words)
+    return asked or any(value == "-1" and re.fullmatch(_DEVICE_KEYS, key) for key, value in _keys(words))
 
 
 _COUNTED_GPUS = (
@@ -460,18 +467,37 @@ _WITH_RANKS = frozenset({*_ACCELERATE, "deepspeed"})
 """Programs whose further options count ranks, too."""
 _PROCESSES = frozenset({"--nproc_per_node", "--nproc-per-node"})
 """The option of torchrun for its processes on a host, which also takes ``gpu``: one for each."""
+_DEVICE_KEYS = r"trainer\.(?:devices|gpus)"
 _RANK_KEYS = (
     r"(?:ici_\w+_parallelism|(?:\w+\.)*(?:n_gpus_per_node|nproc_per_node|tensor_model_parallel_size|tensor_parallel_size)"
-    r"|trainer\.(?:devices|gpus))"
+    rf"|{_DEVICE_KEYS})"
 )
 """Keys that count ranks of one host, ``trainer.n_gpus_per_node=8``: those of MaxText, verl, Lightning."""
+_KEYS_OF_STRATEGY = rf"{_RANK_KEYS}|(?:\w+\.)*(?:devices|gpus)"
+"""Beside a key that names a strategy of Lightning's, whatever they are below: ``gpus=2 trainer.accelerator=ddp``."""
+
+
+def _keys(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The keys of Hydra and OmegaConf that a command sets, and their values."""
+    for word in words:
+        key, equals, value = word.lstrip("+").partition("=")
+        if equals and not key.startswith("-"):
+            yield key, value
 
 
 def _of_keys(words: Sequence[str]) -> Iterator[str]:
-    for word in words:
-        key, _, value = word.lstrip("+").partition("=")
-        if whole_number(value) is not None and re.fullmatch(_RANK_KEYS, key):
-            yield value
+    named: bool | None = None
+    for key, value in _keys(words):
+        if _devices(value) is not None and re.fullmatch(_KEYS_OF_STRATEGY, key):
+            named = _names_strategy(words) if named is None else named
+            if named or re.fullmatch(_RANK_KEYS, key):
+                yield value
+
+
+def _devices(value: str) -> int | None:
+    """A number of ranks, as it is or as a list of their GPUs: ``[0,1]``."""
+    listed = re.fullmatch(r"\[\d{1,2}(?:, ?\d{1,2})*,?\]|\d{1,2},(?:\d{1,2}(?:,\d{1,2})*)?", value)
+    return len(set(re.findall(r"\d+", value))) if listed is not None else whole_number(value)
 
 
 def _is_python(program: str) -> bool:
