@@ -256,10 +256,19 @@ def _is_held(ran: Ran, repository: Repository) -> bool:
 
 
 def _loads_alone(case: Case) -> bool:
-    """Whether all code that the container sees of the repository trains in one process and without workers."""
+    """Whether all code that the container sees of the repository trains in one process and without workers.
+
+    So it does in an image for TensorFlow or JAX, whose loaders are threads; the code says whether it uses several GPUs.
+    """
     from shmlint.workloads.python.own_code import own_code
 
-    return own_code(case.program.files).quiet
+    return _loads_by_threads(case) or own_code(case.program.files).quiet
+
+
+def _loads_by_threads(case: Case) -> bool:
+    """Whether an image is for TensorFlow or JAX, and has no PyTorch."""
+    workload = entry_of(case.known.need.workload)
+    return case.torch is None and workload is not None and workload.single_gpu == "not-needed"
 
 
 def _is_run_here(case: Case, need: Need | None) -> bool:

@@ -66,6 +66,21 @@ def test_a_shell_for_code_that_only_uses_models(tmp_path: Path, name: str, text:
     assert need(tmp_path, files).verdict == verdict
 
 
+@table(
+    "image, code, verdict",
+    [
+        ("pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime", "import unheard_of\n", "likely"),
+        # TensorFlow and JAX load by threads; of their several GPUs the code tells.
+        ("tensorflow/tensorflow:2.15.0-gpu", "import unheard_of\n", "unknown"),
+        ("nvcr.io/nvidia/jax:26.01-py3", "import unheard_of\n", "unknown"),
+    ],
+)
+def test_a_shell_for_training_that_was_not_read(tmp_path: Path, image: str, code: str, verdict: str) -> None:
+    start = f"docker run -it --gpus all -v $PWD:/app -w /app {image}\n"
+    files = {"README.md": f"# Fit\n\n```bash\n{start}```\n\n```bash\npython train.py\n```\n", "train.py": code}
+    assert need(tmp_path, files).verdict == verdict
+
+
 BACKWARD = "import torch\nimport unheard_of\nloss = unheard_of.render()\nloss.backward()\n"
 
 
