@@ -74,7 +74,8 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     if own is None and not _runs(follower):
         for path in _beside(launch, repository):
             _read_page(_Page(path, 0, False, anything, begins=True), launch, program, follower)
-    if not _runs(follower) or (launch.kind == "compose-service" and not _trains(follower)):
+    by_script = own is None and anything  # what it runs inside may only prepare the container
+    if not _runs(follower) or ((by_script or launch.kind == "compose-service") and not _trains(follower)):
         for path in _readmes(repository, own):
             _read_page(_Page(path, 0, mine, anything), launch, program, follower)
             if _trains(follower) and is_of_example(path):

@@ -1002,3 +1002,22 @@ def test_a_page_says_the_same_whatever_it_is_called(tmp_path: Path, name: str) -
     shown = "docker compose exec app torchrun --nproc_per_node=8 train.py"
     page = f".. code-block:: sh\n\n   {shown}\n" if name.endswith("rst") else f"```sh\n{shown}\n```\n"
     assert need(tmp_path, {"compose.yaml": compose("bash", "    tty: true\n"), name: page}).verdict == "needed"
+
+
+@table(
+    "inside, verdict",
+    [
+        # What a script runs in its container may only prepare it.
+        ("", "needed"), ("sh docker/set_up.sh", "needed"), ("python serve.py", "needed"),
+        ("python train_small.py", "likely"),
+    ],
+)
+def test_a_page_trains_in_a_container_that_a_script_starts_and_prepares(
+    tmp_path: Path, inside: str, verdict: str
+) -> None:
+    start = f"docker run -dit --gpus all -v $PWD:/app -w /app --name box {NGC}\n"
+    files = {"docker/start.sh": start + (f"docker exec -d box {inside}\n" if inside else "")}
+    files |= {"docker/set_up.sh": "other-daemon\n", "serve.py": "print(1)\n", "train_small.py": "print(1)\n"}
+    shown = "sh docker/start.sh\ndocker attach box\npython train.py"
+    files |= {"README.md": f"# Fit\n\n```sh\n{shown}\n```\n", "train.py": LOADER}
+    assert need(tmp_path, files, ("docker/start.sh",)).verdict == verdict
