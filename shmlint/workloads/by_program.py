@@ -180,6 +180,8 @@ def _doubt(call: Call, reading: Reading, entry: Entry, room: int, ranks: int) ->
         return "its loader only has the name of PyTorch's"
     if not call.processes.certain and not _exceeds(call, _items_of(call, reading), room):
         return "something else may set the number"
+    if call.row.use == "dataloader" and call.batch.number and not call.batch.certain:
+        return "something else may set the size of the batches"
     least = _least(call, reading, ranks)
     return "" if least is None or least > room else _SMALLER
 
@@ -355,7 +357,8 @@ def _not_counted(calls: Sequence[Call], one_gpu: bool) -> Iterator[Step]:
         value = call.processes.value
         absent = value is None and (call.row.default is None or call.row.use != "dataloader")
         stands = value in (POSITIVE, *_EVERY) or _devices(value) is not None
-        counts = absent or stands or call.processes.number is not None
+        doubted = call.row.use == "ranks" and not call.processes.certain and (call.processes.number or 0) <= 1
+        counts = absent or stands or (call.processes.number is not None and not doubted)
         if call.row.argument and call.row.use in _COUNTED and not counts:
             yield Step(f"the number of {_COUNTED[call.row.use]} of `{call.row.call}` is not known", call.span)
 
@@ -497,7 +500,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     ahead = call.prefetch.number or 2
     if not shape and count and batch.number:
         texts = ranks * batches_at_once(count, ahead) * batch.number
-        if 0 < texts * reading.tokens * _TOKEN_PARTS * _TOKEN <= room:
+        if 0 < texts * reading.tokens * _TOKEN_PARTS * _TOKEN <= room and batch.certain:
             return "small"
     if not shape or size is None or size < 1:
         return unknown_batches(_workers_text(count), tuple(evidence), ranks)
@@ -508,7 +511,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     ranks = ranks if not call.row.least else 1  # a batch of it is that of all ranks
     kept = max(call.kept - 2, 0) * item  # two are among the batches
     total = ranks * batches_at_once(certain_count, ahead) * size * item + beside + kept
-    few = batch.number and not call.row.least and (fixed or not reading.several)
+    few = batch.number and batch.certain and not call.row.least and (fixed or not reading.several)
     if total * (1 if fixed else reading.pictures) <= room and few:
         return "small"
     if total <= room:

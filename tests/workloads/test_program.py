@@ -10,7 +10,7 @@ from shmlint.model.source import Source, Span
 from shmlint.workloads.program import Ran
 from tests.project import findings, run
 from tests.table import table
-from tests.workloads.cases import DOCKERFILE, GPUS, LOADER, compose, need
+from tests.workloads.cases import DOCKERFILE, GPUS, LOADER, WITH_LOADER, compose, need
 
 
 def test_the_sum_and_its_places_are_given(tmp_path: Path) -> None:
@@ -498,3 +498,33 @@ def test_the_place_of_a_command_in_a_text_that_repeats_itself_is_found_in_time()
     span = Span(source, 0, len(text))
     assert Ran(words, span, "program").place_of(words, words[:1]) is not None
     assert process_time() - before < 2
+
+
+CHANGES = (
+    "N = {first}\ndef set_up():\n    global N\n    N = {then}\nset_up()\n",
+    "import conf\nconf.n = {then}\nN = conf.n\n",
+    "kept = dict(n={first})\ndef patch(given):\n    given['n'] = {then}\npatch(kept)\nN = kept['n']\n",
+    "class Kept:\n    n = {first}\nKept.n = {then}\nN = Kept.n\n",
+    "N = {first}\nglobals()['N'] = {then}\n",
+    "N = {first}\nN += {then}\n",
+)
+"""Ways to give a number another value, which are not all followed."""
+USES = {
+    "batch": WITH_LOADER + "from torchvision import datasets, transforms as T\n"
+    "seen = datasets.ImageFolder('/d', T.Compose([T.Resize((224, 224)), T.ToTensor()]))\n"
+    "for item, label in DataLoader(seen, batch_size=N, num_workers=4): item.cuda()\n",
+    "side": WITH_LOADER + "from torchvision import datasets, transforms as T\n"
+    "seen = datasets.ImageFolder('/d', T.Compose([T.Resize((N, N)), T.ToTensor()]))\n"
+    "for item, label in DataLoader(seen, batch_size=32, num_workers=4): item.cuda()\n",
+    "ranks": "from vllm import LLM\nLLM('a/b', tensor_parallel_size=N).generate(['c'])\n",
+}
+
+
+@table("use, first, then", [("batch", 2, 64), ("batch", 64, 2), ("side", 16, 384), ("side", 384, 16), ("ranks", 1, 2)])
+def test_what_code_changes_is_neither_enough_nor_too_much(tmp_path: Path, use: str, first: int, then: int) -> None:
+    for way in CHANGES:
+        files = {
+            "compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, "conf.py": f"n = {first}\n",
+            "fit.py": way.format(first=first, then=then) + USES[use],
+        }  # fmt: skip
+        assert need(tmp_path, files).verdict in ("likely", "unknown"), way

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import filterfalse
 
 from shmlint.model.need import Step
@@ -99,7 +99,6 @@ def _result(walker: Walker) -> Reading:
     walker.evaluator.forget()  # now all is known that may change it
     calls: list[Call] = []
     loaders: dict[int, Site] = {}
-    shapes: dict[int, tuple[tuple[int, ...], Span]] = {}
     made = {site.name for site in walker.sites}
     sites: dict[int, Site] = {}
     for site in filterfalse(walker.is_settled, walker.sites):  # reached surely, perhaps otherwise before
@@ -128,10 +127,7 @@ def _result(walker: Walker) -> Reading:
             walker.stop(f"what `{site.name}` does with `{counted}` is unknown", site.span)
         elif row is None and _may_train(site, walker):
             walker.stop(f"how `{site.name}` loads its data is unknown", site.span)
-        if last in _SHAPED:
-            shape = _shape(last, site, walker.evaluator)
-            if shape:
-                shapes[id(site.node)] = shape, site.span
+    shapes, sizes_known = _shapes(sites.values(), walker.evaluator)
     early = early_steps(loaded) if len(shapes) > 1 else frozenset()
     items = [item for at, item in shapes.items() if at not in early]
     calls = calls if items else with_own_items(calls, loaders, sites.values(), loaded, walker.evaluator)
@@ -150,11 +146,26 @@ def _result(walker: Walker) -> Reading:
         frozenset(walker.evaluator.changes.variables | walker.evaluator.changes.handed),
         started=started, sockets=sockets,
         may_join=_names_ranks(loaded), may_load=any(_imports_loaders(one.module) for one in loaded),
-        several=bool(items) and (any(_has_more(one.module, named=named) for one in loaded) or _of_some(items, loaded)),
+        several=bool(items) and (not sizes_known or _may_have_more(items, loaded, named=named)),
         pictures=1 if items and _of_classes(sites.values(), loaded) else 2,
         tokens=_tokens(walker, loaded) if calls and not items else 0, share=least_share(loaded) if items else 1.0,
         together=together(loaders, loaded),
     )  # fmt: skip
+
+
+def _shapes(
+    sites: Iterable[Site], evaluator: Evaluator
+) -> tuple[dict[int, tuple[tuple[int, ...], Span]], bool]:
+    """The shapes that calls give items, by the ids of the calls; and whether nothing else may set one of them."""
+    found: dict[int, tuple[tuple[int, ...], Span]] = {}
+    known = True
+    for site in sites:
+        last = site.name.rpartition(".")[2]
+        shape, sure = _shape(last, site, evaluator) if last in _SHAPED else ((), True)
+        known = known and sure
+        if shape and sure:
+            found[id(site.node)] = shape, site.span
+    return found, known
 
 
 def _with_items(call: Call, site: Site | None, shapes: Shapes, evaluator: Evaluator) -> Call:
@@ -199,9 +210,12 @@ def _collates_arrays(site: Site, walker: Walker) -> bool:
     return bool(named) and all(isinstance(node, ast.FunctionDef) and makes_arrays(node) for node in named)
 
 
-def _has_more(module: Module, *, named: bool) -> bool:
-    """Whether a module has items that are larger than is known; ``named`` where they are those of a known dataset."""
-    return collects_images(module) or (named and reads_items(module))
+def _may_have_more(
+    items: Sequence[tuple[tuple[int, ...], Span]], loaded: Sequence[Loaded], *, named: bool
+) -> bool:
+    """Whether a program has items that are larger than is known; ``named`` where they are those of a known dataset."""
+    more = any(collects_images(one.module) or (named and reads_items(one.module)) for one in loaded)
+    return more or _of_some(items, loaded)
 
 
 def _of_some(items: Sequence[tuple[tuple[int, ...], Span]], loaded: Sequence[Loaded]) -> bool:
@@ -616,27 +630,36 @@ _WITHOUT_SHM = r"""(?m)^[^#\n]*["']--disable-dev-shm-usage["']"""
 """Chrome's option, wherever the code writes it: many have a list of options, which a loop adds."""
 
 
-def _shape(last: str, site: Site, evaluator: Evaluator) -> tuple[int, ...]:
+def _shape(last: str, site: Site, evaluator: Evaluator) -> tuple[tuple[int, ...], bool]:
+    """The shape that a call gives an item, and whether it is surely this one; nothing where it is not known."""
+    doubts: list[bool] = []
+
+    def value(name: str, position: int, default: object = None) -> object:
+        found = evaluator.argument(site.node, name, position, default, site.scope)
+        doubts.append(found.value is not UNKNOWN and not found.certain)
+        return found.value
+
+    return _shape_by(last, site, value), not any(doubts)
+
+
+def _shape_by(last: str, site: Site, value: Callable[..., object]) -> tuple[int, ...]:
     if last in KNOWN_ITEMS:
         return KNOWN_ITEMS[last]
     if last in INPUT_SIZE_CALLS:
-        given = evaluator.argument(site.node, "input_size", 1, None, site.scope).value
+        given = value("input_size", 1)
         return _of_image(given[1:]) if isinstance(given, tuple) and len(given) == 3 else _of_image(given)
     if last in VOLUME_SIZE_CALLS:
-        samples = evaluator.argument(site.node, "num_samples", -1, 1, site.scope).number
-        size = evaluator.argument(site.node, VOLUME_SIZE_CALLS[last], 1, None, site.scope).value
-        keys = evaluator.argument(site.node, "keys", 0, None, site.scope).value
+        samples = value("num_samples", -1, 1)
+        size, keys = value(VOLUME_SIZE_CALLS[last], 1), value("keys", 0)
         parts = len(keys) if isinstance(keys, tuple) and len(keys) > _IMAGE_AND_LABEL else 1
-        return _of_volume(size, max(samples or 1, 1) * parts)
+        return _of_volume(size, max(samples if isinstance(samples, int) else 1, 1) * parts)
     named = {"height", "width"} <= {keyword.arg for keyword in site.node.keywords}
     if named or (site.name.startswith("albumentations.") and last in _TWO_SIDES and len(site.node.args) > 1):
         sides = (("height", 0), ("width", 1))
-        if shape := _of_image(tuple(evaluator.argument(site.node, *side, None, site.scope).value for side in sides)):
+        if shape := _of_image(tuple(value(*side) for side in sides)):
             return shape
-    found = evaluator.argument(site.node, "size", 0, None, site.scope)
-    if found.value is UNKNOWN:
-        found = evaluator.argument(site.node, "height", 0, None, site.scope)
-    return _of_image(found.value)
+    size = value("size", 0)
+    return _of_image(value("height", 0) if size is UNKNOWN else size)
 
 
 _TWO_SIDES = frozenset({"Resize", "RandomCrop", "CenterCrop", "RandomResizedCrop"})
