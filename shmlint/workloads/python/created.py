@@ -55,6 +55,8 @@ _ALTERS = r"(?i)resize|crop|patch|slice|half|squeeze_|set_|\bdata\b"
 _MAKES = (
     rf"\b(?:{'|'.join(sorted({name.rpartition('.')[2] for name in _MAKERS}))}|randint|arange|randperm)\("
 )
+TENSOR_DATASETS = frozenset({"torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"})
+"""Datasets whose items are rows of tensors."""
 _MOST_SIDES = 6
 _LARGEST = 4_000_000_000
 """Bytes of an item; a larger one stands for something else. A tensor of all items is as large as memory."""
@@ -107,7 +109,7 @@ def item_of_tensors(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Item 
     call, where = made or (node, scope)
     if not isinstance(call, ast.Call):
         return None
-    if where.full_name(call.func) not in ("torch.utils.data.TensorDataset", "torch.utils.data.dataset.TensorDataset"):
+    if where.full_name(call.func) not in TENSOR_DATASETS:
         return None
     found = [_array(tensor, where, evaluator) for tensor in call.args]
     return _together([one and _row_of(one) for one in found])

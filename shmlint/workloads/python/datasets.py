@@ -10,7 +10,13 @@ from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
 from shmlint.workloads.packages.libraries import IMAGE_SIZE_CALLS
 from shmlint.workloads.python.assignments import Function
-from shmlint.workloads.python.created import default_may_differ, item_of_class, item_of_tensors, may_create_items
+from shmlint.workloads.python.created import (
+    TENSOR_DATASETS,
+    default_may_differ,
+    item_of_class,
+    item_of_tensors,
+    may_create_items,
+)
 from shmlint.workloads.python.evaluator import Evaluator
 from shmlint.workloads.python.given_datasets import calls_that_make, dataset_argument, full_name
 from shmlint.workloads.python.loaded import Loaded
@@ -85,10 +91,13 @@ def _with_created_items(
 
 
 def gives_what_it_holds(site: Site, evaluator: Evaluator) -> bool:
-    """Whether the dataset of a loader only picks its items out of a list: names of files, say.
+    """Whether the dataset of a loader only picks its items out of a list, names of files, say, or out of tensors.
 
     A size that images get elsewhere in the program is not that of its items.
     """
+    made = calls_that_make(dataset_argument(site), site.scope, evaluator)
+    if made and all(where.full_name(call.func) in TENSOR_DATASETS for call, where in made):
+        return True
     owned = _dataset(site, evaluator)
     if owned is None or any(_resizes(node) or _is_sizing(node) for node in ast.walk(owned[0])):
         return False

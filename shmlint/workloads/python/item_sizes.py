@@ -26,6 +26,14 @@ _SMALL_NUMBERS = re.compile(
     r"PILToTensor|pil_to_tensor|(?:ConvertImageDtype|ToDtype)\(\s*torch\.(?:float16|half|uint8)"
 )
 """What leaves the numbers of an image one or two bytes."""
+_READS_BYTES = re.compile(r"\b(?:read_image|decode_(?:image|jpeg|png|webp|gif))\b")
+"""What of torchvision.io reads an image as numbers of one byte, which its transforms keep.
+
+https://docs.pytorch.org/vision/stable/generated/torchvision.io.decode_image.html
+"""
+_MAKES_FLOATS = re.compile(
+    r"\b(?:ToTensor|to_tensor|Normalize|normalize|[Cc]onvert_?[Ii]mage_?[Dd]type|ToDtype|to_dtype)\b"
+)
 _TRANSFORMS = "torchvision.transforms."
 
 
@@ -33,6 +41,70 @@ def early_steps(loaded: Sequence[Loaded]) -> frozenset[int]:
     """The calls, by their ids, whose size a later step of their chain changes: the first one of
     ``Compose([Resize(256), CenterCrop(224)])``."""
     return frozenset(id(step) for one in loaded for step in _early(one))
+
+
+_GROW = frozenset({"Pad", "PadIfNeeded", "RandomZoomOut", "ScaleJitter", "Lambda", "LambdaD", "Lambdad"})
+"""Transforms that may make an image larger than the step before them does, or run code that does."""
+_LEAVE = _SIZING | {
+    "AutoAugment", "ColorJitter", "ConvertImageDtype", "GaussianBlur", "Grayscale", "Normalize", "PILToTensor",
+    "RandAugment", "RandomAffine", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomRotation",
+    "RandomVerticalFlip", "ToDtype", "ToImage", "ToPILImage", "ToTensor", "TrivialAugmentWide",
+}  # fmt: skip
+"""Transforms of torchvision that leave the size of an image or give it one, where their module is not known."""
+_GROWS = re.compile(r"(?i)resiz|interpol|pad|zoom|upsample|repeat|tile|expand")
+"""Names in a transform of the repository's own that may make an image larger."""
+_PUT_LATER = re.compile(r"(?<!self)\.transforms?\s*=(?!=)")
+"""What gives a dataset another transform after it was made."""
+
+
+def grown_later(loaded: Sequence[Loaded]) -> frozenset[int]:
+    """The calls, by their ids, behind whose size a step of their chain may make an image larger again."""
+    return frozenset(id(step) for one in loaded for node in one.module.nodes for step in _grown(node))
+
+
+def _grown(node: ast.AST) -> Iterator[ast.Call]:
+    calls = [step for step in _steps(node) or () if isinstance(step, ast.Call)]
+    for at, step in enumerate(calls):
+        later = (dotted(other.func).rpartition(".")[2] for other in calls[at + 1 :])
+        if _sizes(step) and not _GROW.isdisjoint(later):
+            yield step
+
+
+def leave_size(site: Site, loaded: Sequence[Loaded], evaluator: Evaluator) -> bool:
+    """Whether the transforms of a dataset of torchvision, whose items have a known size, surely make none larger.
+
+    A step that gives a size is looked at by itself.
+    """
+    if any(_PUT_LATER.search(one.source.text) for one in loaded):
+        return False
+    given = [keyword.value for keyword in site.node.keywords if keyword.arg in ("transform", "transforms")]
+    given += [part for part in site.node.args[2:3] if not isinstance(part, ast.Constant)]
+    return all(_leaves_size(part, site.scope, evaluator) for part in given)
+
+
+def _leaves_size(node: ast.expr, scope: Scope, evaluator: Evaluator) -> bool:
+    if isinstance(node, ast.IfExp):
+        return all(_leaves_size(part, scope, evaluator) for part in (node.body, node.orelse))
+    steps = _chain(node, scope, evaluator)
+    if steps is not None:
+        return all(_keeps(step, scope, evaluator) for step in steps)
+    return _keeps(node, scope, evaluator)
+
+
+def _keeps(step: ast.expr, scope: Scope, evaluator: Evaluator) -> bool:
+    """Whether a step is one of torchvision that leaves the size or gives one, or code of the repository that has none.
+    """
+    called = step.func if isinstance(step, ast.Call) else step
+    if isinstance(step, ast.Constant):
+        return step.value is None
+    last = dotted(called).rpartition(".")[2]
+    if scope.full_name(called).startswith(_TRANSFORMS):
+        return last not in _GROW
+    if last in _LEAVE:
+        return True
+    own = evaluator.definition(scope.full_name(called), scope)
+    names = (dotted(n) for n in ast.walk(own[0]) if isinstance(n, ast.Name | ast.Attribute)) if own is not None else ()
+    return own is not None and not any(_GROWS.search(name) for name in names)
 
 
 def _early(one: Loaded) -> Iterator[ast.Call]:
@@ -59,6 +131,8 @@ def least_share(loaded: Sequence[Loaded]) -> float:
     # albumentations' ToTensorV2 leaves the numbers of a picture as they are; its Normalize makes floats.
     whole = any("ToTensorV2" in text and "Normalize" not in text for text in texts)
     small = whole or any(_SMALL_NUMBERS.search(text) for text in texts)
+    read = any(_READS_BYTES.search(text) for text in texts)
+    small = small or (read and not any(_MAKES_FLOATS.search(text) for text in texts))
     gray = any(_ONE_COLOUR.search(text) for text in texts)
     return (1 / 4 if small else 1) * (1 / 3 if gray else 1)
 

@@ -45,7 +45,14 @@ from shmlint.workloads.python.datasets import gives_what_it_holds, with_own_item
 from shmlint.workloads.python.declarations import SETTINGS_CLASSES
 from shmlint.workloads.python.evaluated import imported_by
 from shmlint.workloads.python.evaluator import Evaluator
-from shmlint.workloads.python.item_sizes import Shapes, early_steps, items_of_loader, least_share
+from shmlint.workloads.python.item_sizes import (
+    Shapes,
+    early_steps,
+    grown_later,
+    items_of_loader,
+    least_share,
+    leave_size,
+)
 from shmlint.workloads.python.iterated import together, without_unused
 from shmlint.workloads.python.loaded import Loaded, extending
 from shmlint.workloads.python.pools import tensors_may_cross
@@ -127,7 +134,7 @@ def _result(walker: Walker) -> Reading:
             walker.stop(f"what `{site.name}` does with `{counted}` is unknown", site.span)
         elif row is None and _may_train(site, walker):
             walker.stop(f"how `{site.name}` loads its data is unknown", site.span)
-    shapes, sizes_known = _shapes(sites.values(), walker.evaluator)
+    shapes, sizes_known = _shapes(sites.values(), loaded, walker.evaluator)
     early = early_steps(loaded) if len(shapes) > 1 else frozenset()
     items = [item for at, item in shapes.items() if at not in early]
     calls = calls if items else with_own_items(calls, loaders, sites.values(), loaded, walker.evaluator)
@@ -154,14 +161,15 @@ def _result(walker: Walker) -> Reading:
 
 
 def _shapes(
-    sites: Iterable[Site], evaluator: Evaluator
+    sites: Iterable[Site], loaded: Sequence[Loaded], evaluator: Evaluator
 ) -> tuple[dict[int, tuple[tuple[int, ...], Span]], bool]:
     """The shapes that calls give items, by the ids of the calls; and whether nothing else may set one of them."""
     found: dict[int, tuple[tuple[int, ...], Span]] = {}
-    known = True
+    known, grown = True, grown_later(loaded)
     for site in sites:
         last = site.name.rpartition(".")[2]
         shape, sure = _shape(last, site, evaluator) if last in _SHAPED else ((), True)
+        sure = sure and id(site.node) not in grown and (last not in KNOWN_ITEMS or leave_size(site, loaded, evaluator))
         known = known and sure
         if shape and sure:
             found[id(site.node)] = shape, site.span
@@ -500,12 +508,31 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     name, position = (former, -1) if former else (row.argument, row.position)
     count = argument(name, position, row.default) if name else none
     loads = row.use == "dataloader"
-    batch = argument(row.batch, row.batch_position, row.batch_default) if loads else none
+    batch = _of_sampler(row, site, evaluator) if loads else none
+    batch = argument(row.batch, row.batch_position, row.batch_default) if loads and batch is None else batch or none
     prefetch = argument("prefetch_factor", -1, 2) if loads else none
     repeated = row.use == "python-shm" and evaluator.is_repeated(site.node, site.scope)
     shape = _of_image(argument(row.side, -1, None).value) if row.side else ()
     row = row._replace(item=shape) if shape else row
     return sized(Call(row, count, batch, prefetch, site.span, site.certain, repeated), site, evaluator)
+
+
+def _of_sampler(row: Row, site: Site, evaluator: Evaluator) -> Found | None:
+    """The size of the batches that a sampler makes for PyTorch's loader, which has none of its own then; None without.
+
+    https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.BatchSampler
+    """
+    given = next((keyword.value for keyword in site.node.keywords if keyword.arg == "batch_sampler"), None)
+    if given is None or isinstance(given, ast.Constant) or not row.call.startswith("torch.utils.data."):
+        return None
+    named = evaluator.only_given(given, site.scope) if isinstance(given, ast.Name | ast.Attribute) else None
+    made, scope = named or (given, site.scope)
+    if isinstance(made, ast.Call) and scope.full_name(made.func) in _BATCH_SAMPLERS:
+        return evaluator.argument(made, "batch_size", 1, None, scope)
+    return Found(UNKNOWN, False, ())
+
+
+_BATCH_SAMPLERS = frozenset({"torch.utils.data.BatchSampler", "torch.utils.data.sampler.BatchSampler"})
 
 
 def _on_each_gpu(row: Row, site: Site, evaluator: Evaluator) -> list[Call]:

@@ -189,13 +189,14 @@ _OPENS = re.compile(r"(?i)open|imread|load|\bread|File$")
 
 
 def _collects(node: ast.AST) -> bool:
-    """Whether code makes a list or a mapping of images: by a comprehension, or one after the other."""
+    """Whether code makes a list or a mapping of images, by a comprehension or one after the other, or masks of classes.
+    """
     if isinstance(node, ast.ListComp | ast.GeneratorExp):
         return _makes_image(node.elt)
     if isinstance(node, ast.DictComp):
         return _makes_image(node.value)
     if isinstance(node, ast.Call):
-        return dotted(node.func).endswith("VideoCapture")
+        return dotted(node.func).endswith(("VideoCapture", "one_hot"))
     if not isinstance(node, ast.For):
         return False
     added: list[ast.expr] = []

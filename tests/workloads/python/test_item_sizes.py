@@ -43,6 +43,20 @@ OWN = "class Own(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n    
         (f"{OWN}data = Own()\nt = T.Compose([T.Resize(96), T.Grayscale(), T.ToTensor()])\n{LOADS}", "likely", 121.5),
         (f"{OWN}data = Own()\nt = T.Compose([T.Resize(96), T.PILToTensor()])\n{LOADS}", "likely", 121.5),
         (f"{OWN}data = Own()\nt = T.Compose([T.Resize(400), T.PILToTensor()])\n{LOADS}", "needed", 2109.4),
+        (f"from torchvision.io import read_image\n{OWN}data = Own()\nt = T.Resize((96, 96))\n{LOADS}", "likely", 121.5),
+        # What may make an image larger behind the step that gives its size.
+        (f"data = ImageFolder('/d', T.Compose([T.Resize(32), T.Pad(99), T.ToTensor()]))\n{LOADS}", "likely", None),
+        (f"data = ImageFolder('/d', T.Compose([T.Resize(32), T.Lambda(more), T.ToTensor()]))\n{LOADS}", "likely", None),
+        (f"data = ImageFolder('/d', T.Compose([T.Pad(9), T.Resize(32), T.ToTensor()]))\n{LOADS}", "not-needed", None),
+        # The items of a known dataset have their size where all of its transform is known.
+        (f"data = CIFAR10('/d', transform=made())\n{LOADS}", "likely", None),
+        (f"data = CIFAR10('/d', True, made())\n{LOADS}", "likely", None),
+        (f"data = CIFAR10('/d')\n{LOADS}data.transform = made()\n", "likely", None),
+        (f"def up(image):\n    return F.resize(image, 99)\ndata = CIFAR10('', transform=up)\n{LOADS}", "likely", None),
+        (f"def dim(image):\n    return image * 2\ndata = CIFAR10('/d', transform=dim)\n{LOADS}", "not-needed", None),
+        # A tensor of features is no image, and a mask for each class is another one.
+        (f"data = torch.utils.data.TensorDataset(torch.load('a'))\n{LOADS}t = {LARGE}\n", "likely", None),
+        (f"{OWN.replace('load(i))', 'load(i)), one_hot(1)')}data = Own()\nt = {SMALL}\n{LOADS}", "likely", None),
     ],
 )  # fmt: skip
 def test_what_transforms_leave(tmp_path: Path, code: str, verdict: str, mib: float | None) -> None:
