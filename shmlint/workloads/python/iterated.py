@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from shmlint.syntax.python import dotted, parents_of
 from shmlint.workloads.python.loaded import Loaded
@@ -20,18 +20,24 @@ _LOOKED_UP = frozenset({"batch_size", "dataset", "num_workers", "sampler"})
 """What code reads of a loader without a batch of it."""
 _BY_NAME = frozenset({"eval", "exec", "globals", "locals", "vars"})
 
+_BY_OTHER_NAMES = re.compile(r"\bvars\(|__dict__|\bgetattr\((?!\s*[\w.]+,\s*[\"'])")
+"""What finds an attribute without its name."""
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Named = ast.Name | ast.Attribute
 
 
-def without_unused(sites: dict[int, Site], loaded: Collection[Loaded]) -> dict[int, Site]:
+def without_unused(
+    sites: dict[int, Site], loaded: Collection[Loaded], is_reached: Callable[[str, ast.AST], bool]
+) -> dict[int, Site]:
     """Calls without those that make a loader which nothing iterates, in a program that iterates another one.
 
-    A program without any that is iterated is not known as a whole.
+    A program without any that is iterated is not known as a whole. ``is_reached`` is whether a function of a file is.
     """
     loaders = {at: site for at, site in sites.items() if site.name in _LOADERS}
     if len(loaders) < 2:
         return sites
-    uses = _Uses(loaded)
+    uses = _Uses(loaded, is_reached)
     unused = {at for at, site in loaders.items() if not uses.may_iterate(site.node, site.scope.path)}
     return {at: site for at, site in sites.items() if at not in unused} if len(unused) < len(loaders) else sites
 
@@ -59,8 +65,11 @@ _LOADERS = frozenset({"torch.utils.data.DataLoader", "torch.utils.data.dataloade
 class _Uses:
     """What becomes of values in the code that was read."""
 
-    def __init__(self, loaded: Collection[Loaded]) -> None:
+    def __init__(
+        self, loaded: Collection[Loaded], is_reached: Callable[[str, ast.AST], bool] = lambda path, node: True
+    ) -> None:
         self._loaded = {one.path: one for one in loaded}
+        self._is_reached = is_reached
         self._parents: dict[str, dict[int, ast.AST]] = {}
 
     def may_iterate(self, call: ast.Call, path: str) -> bool:
@@ -82,8 +91,8 @@ class _Uses:
                 if called not in _PASS_ON:
                     break
 
-    def _uses(self, value: ast.expr, path: str, depth: int) -> Iterator[tuple[ast.Name | None, str]]:
-        """Where a value is used by a name; None for a use that is not followed."""
+    def _uses(self, value: ast.expr, path: str, depth: int) -> Iterator[tuple[_Named | None, str]]:
+        """Where a value is used by a name or an attribute; None for a use that is not followed."""
         parent = self._parents_in(path).get(id(value))
         if isinstance(parent, ast.Tuple):
             above = self._parents_in(path).get(id(parent))
@@ -99,10 +108,13 @@ class _Uses:
         elif isinstance(parent, ast.Assign) and parent.value is value and len(parent.targets) == 1:
             yield from self._named(parent.targets[0], path, depth)
         else:
-            yield (value if isinstance(value, ast.Name) else None), path
+            yield (value if isinstance(value, _Named) else None), path
 
-    def _named(self, target: ast.expr, path: str, depth: int) -> Iterator[tuple[ast.Name | None, str]]:
+    def _named(self, target: ast.expr, path: str, depth: int) -> Iterator[tuple[_Named | None, str]]:
         """The uses of what has a name in a function, or in a module whose name no other one has."""
+        if isinstance(target, ast.Attribute) and dotted(target.value) == "self" and depth < _MOST_DEPTH:
+            yield from self._of_attribute(target.attr, depth + 1)
+            return
         function = self._function_of(target, path)
         if not isinstance(target, ast.Name) or (function is None and not self._is_of_module(target, path)):
             yield None, path
@@ -117,6 +129,27 @@ class _Uses:
             if node.id == target.id:
                 yield from self._uses(node, path, depth)
 
+    def _of_attribute(self, name: str, depth: int) -> Iterator[tuple[_Named | None, str]]:
+        """The uses of an attribute of an object, of whatever class, in the functions that are reached."""
+        for one in self._loaded.values():
+            if name not in one.source.text and _BY_OTHER_NAMES.search(one.source.text) is None:
+                continue
+            if not one.module.nodes or _BY_OTHER_NAMES.search(one.source.text) is not None:
+                yield None, one.path
+            for node in ast.walk(one.module.tree):
+                if isinstance(node, ast.Constant) and node.value == name:
+                    yield None, one.path
+                elif isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
+                    yield from self._uses(node, one.path, depth) if self._may_run(node, one.path) else ()
+
+    def _may_run(self, node: ast.AST, path: str) -> bool:
+        """Whether a node is reached; what a class of another library calls of one that extends it may be as well."""
+        function = self._function_of(node, path)
+        owner = self._parents_in(path).get(id(function))
+        if function is None or function.decorator_list or self._is_reached(path, function):
+            return True
+        return not isinstance(owner, ast.ClassDef) or bool(owner.bases or owner.keywords or owner.decorator_list)
+
     def _is_of_module(self, target: ast.Name, path: str) -> bool:
         """Whether a name is one of a module, at its top level, and no other module has it."""
         node: ast.AST | None = target
@@ -129,7 +162,7 @@ class _Uses:
         others = (one for one in self._loaded.values() if one.path != path)
         return node is not None and not any(word.search(one.source.text) for one in others)
 
-    def _iterates(self, name: ast.Name, path: str) -> bool:
+    def _iterates(self, name: _Named, path: str) -> bool:
         """Whether a use of a name may iterate its value."""
         parent = self._parents_in(path).get(id(name))
         if isinstance(parent, ast.Call):
@@ -138,7 +171,7 @@ class _Uses:
 
     def _returned(
         self, statement: ast.Return, position: int | None, count: int, path: str, depth: int
-    ) -> Iterator[tuple[ast.Name | None, str]]:
+    ) -> Iterator[tuple[_Named | None, str]]:
         """The uses of what a function returns: as a whole, or one of ``count`` values."""
         function = self._function_of(statement, path)
         callers = self._callers(function, path) if function is not None and depth < _MOST_DEPTH else None

@@ -112,7 +112,7 @@ def _result(walker: Walker) -> Reading:
         if id(site.node) not in sites or site.certain:
             sites[id(site.node)] = site
     loaded = [module for module in walker.modules.loaded.values() if module is not None]
-    sites = without_unused(_without_attached(sites, walker), loaded)
+    sites = without_unused(_without_attached(sites, walker), loaded, walker.is_reached)
     names = extending(loaded)
     for site in sites.values():
         last = site.name.rpartition(".")[2]

@@ -470,6 +470,10 @@ class Walker:
             self._walked[key] = unit.certain
             self._pending.append(unit)
 
+    def is_reached(self, path: str, node: ast.AST) -> bool:
+        """Whether a function or a class of a file was reached."""
+        return (path, id(node)) in self._walked
+
     def _import(self, name: str, node: ast.stmt | ast.expr, scope: Scope, unit: Unit, certain: bool) -> None:
         """Run a module of the repository, or note a package that is not known."""
         if not name.strip("."):

@@ -14,6 +14,11 @@ HEAD = (
 )
 MANY, ALONE = "DataLoader(data, batch_size=64, num_workers=8)", "DataLoader(data, batch_size=64)"
 LOOPS = "for batch in test:\n    pass\n"
+HOLDER = (
+    f"import sys\nclass Holder:\n    def __init__(self):\n        self.train = {MANY}\n        self.test = {ALONE}\n"
+    "    def fit(self):\n        for batch in self.train:\n            pass\n"
+    "    def check(self):\n        for batch in self.test:\n            pass\n"
+)
 BOTH = f"def both():\n    train = {MANY}\n    test = {ALONE}\n"
 
 
@@ -41,6 +46,13 @@ BOTH = f"def both():\n    train = {MANY}\n    test = {ALONE}\n"
          "    def run(self):\n        for b in self.train:\n            pass\nA().run()\n", "needed"),
         (f"def f():\n    global train\n    train = {MANY}\nf()\ntest = {ALONE}\n{LOOPS}for b in train:\n    pass\n",
          "needed"),
+        # What holds a loader is asked for its batches by the functions that run.
+        (f"{HOLDER}Holder().check()\n", "not-needed"), (f"{HOLDER}Holder().fit()\nHolder().check()\n", "needed"),
+        (f"{HOLDER}x = Holder()\nif False:\n    x.fit()\nelse:\n    x.check()\n", "not-needed"),
+        (f"{HOLDER}x = Holder()\nx.check()\nprint(len(x.train))\n", "not-needed"),
+        (f"{HOLDER}x = Holder()\nx.check()\nfor batch in x.train:\n    pass\n", "needed"),
+        (f"{HOLDER}x = Holder()\nx.check()\nrun(getattr(x, name()))\n", "needed"),
+        (f"{HOLDER.replace('Holder:', 'Holder(other.Base):')}x = Holder()\nx.check()\n", "needed"),
         # Of a program that iterates none nothing is known.
         (f"train = {MANY}\n", "needed"),
         (f"train = {MANY}\ntest = {ALONE}\n", "needed"),
