@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from shmlint.model.record import NamedTuple
 from shmlint.syntax.python import dotted
 from shmlint.workloads.python.assignments import Function, parameters_of
+from shmlint.workloads.python.configurations.loaded_files import path_read
 from shmlint.workloads.python.declarations import SETTINGS_CLASSES, SETTINGS_OBJECTS
 from shmlint.workloads.python.values import Scope, text_of
 
@@ -73,6 +74,9 @@ class Assigned(NamedTuple):
 
 class Changes:
     """What the statements and calls that were reached change of other objects and modules, by name."""
+
+    fills_from_file = False
+    """Whether code fills an object with a file of settings: ``vars(args).update(json.load(open(args.config)))``."""
 
     def __init__(
         self, given: Callable[[ast.Name, Scope], list[tuple[ast.expr, Scope]]],
@@ -225,6 +229,16 @@ class Changes:
             return any(_is_namespace(value) for value, _ in self._given(node, scope))
         return _is_namespace(node)
 
+    def _is_loaded(self, node: ast.Call, scope: Scope) -> bool:
+        """Whether a mapping is filled with what a file of settings has, and with nothing else."""
+        given = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        if not isinstance(given, ast.Name):
+            return isinstance(given, ast.Call) and path_read(given, scope) is not None
+        values = list(self._given(given, scope))
+        return bool(values) and all(
+            isinstance(value, ast.Call) and path_read(value, where) is not None for value, where in values
+        )
+
     def _note_namespace(self, name: str, holder: ast.expr, scope: Scope) -> None:
         """Remember what is put into the attributes of an object: its class may have made it of itself."""
         inner = holder.args[:1] if isinstance(holder, ast.Call) else []
@@ -335,7 +349,10 @@ class Changes:
         self.fills_given = self.fills_given or not (filled is None or made or isinstance(filled, ast.Constant))
 
     def _note_update(self, node: ast.Call, method: str, holder: ast.expr, scope: Scope) -> None:
-        if self._is_namespace(holder, scope):
+        if method == "update" and self._is_namespace(holder, scope) and self._is_loaded(node, scope):
+            self.fills_from_file = True
+            self.attributes.add(ANY)
+        elif self._is_namespace(holder, scope):
             self._note_namespace(ANY, holder, scope)
         self.fills_self = self.fills_self or (_is_of_self(holder) and not _is_written(node))
         for key in _put(method, node):

@@ -855,6 +855,8 @@ class Evaluator:
         found = self._of_settings_class(found, name, depth)
         unsure = self.changes.is_setting(name) or self._is_made_with(name)
         unsure = unsure or (self.changes.fills_own and not parsed)
+        unsure = unsure or (self.changes.fills_from_file and self.options.is_given(name))
+        unsure = unsure or (self.changes.fills_from_file and not self.options.configured)
         unsure = unsure or (self.changes.defaults and not self.options.is_configured(name))
         unsure = unsure or (self.changes.argv and self.options.is_positional(name))
         unsure = unsure or (bool(self.changes.parsed) and self.options.is_positional(name))

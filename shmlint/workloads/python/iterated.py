@@ -130,23 +130,31 @@ class _Uses:
                 yield from self._uses(node, path, depth)
 
     def _of_attribute(self, name: str, depth: int) -> Iterator[tuple[_Named | None, str]]:
-        """The uses of an attribute of an object, of whatever class, in the functions that are reached."""
+        """The uses of an attribute of an object, of whatever class, in the functions that are reached.
+
+        Where nothing of what was read uses it, something else may.
+        """
+        seen = False
         for one in self._loaded.values():
-            if name not in one.source.text and _BY_OTHER_NAMES.search(one.source.text) is None:
-                continue
-            if not one.module.nodes or _BY_OTHER_NAMES.search(one.source.text) is not None:
+            hidden = _BY_OTHER_NAMES.search(one.source.text) is not None
+            if hidden or (name in one.source.text and not one.module.nodes):
                 yield None, one.path
-            for node in ast.walk(one.module.tree):
+            for node in ast.walk(one.module.tree) if name in one.source.text else ():
                 if isinstance(node, ast.Constant) and node.value == name:
                     yield None, one.path
                 elif isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load):
+                    seen = True
                     yield from self._uses(node, one.path, depth) if self._may_run(node, one.path) else ()
+        if not seen:
+            yield None, ""
 
     def _may_run(self, node: ast.AST, path: str) -> bool:
-        """Whether a node is reached; what a class of another library calls of one that extends it may be as well."""
+        """Whether a node is reached; what Python or a class of another library calls of one may be as well."""
         function = self._function_of(node, path)
         owner = self._parents_in(path).get(id(function))
-        if function is None or function.decorator_list or self._is_reached(path, function):
+        if function is None or function.decorator_list or function.name.startswith("__"):
+            return True
+        if self._is_reached(path, function):
             return True
         return not isinstance(owner, ast.ClassDef) or bool(owner.bases or owner.keywords or owner.decorator_list)
 

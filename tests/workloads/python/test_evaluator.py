@@ -288,6 +288,7 @@ PARSED = (
     "parser.add_argument('--quick', action='store_true')\nown = parser.parse_args()\n"
 )
 USES = "DataLoader(data, batch_size=2, num_workers=own.workers)\n"
+FILLED = PARSED.replace("own =", "parser.add_argument('--conf')\nown =") + "import json\nvars(own).update("
 QUICK = f"{PARSED}if own.quick:\n    own.workers = 0\n{USES}"
 
 
@@ -304,12 +305,18 @@ QUICK = f"{PARSED}if own.quick:\n    own.workers = 0\n{USES}"
         (f"{PARSED}own.workers = 4\nown = more()\n{USES}", "", 8, False),
         (f"{PARSED}own.workers = 4\nown.workers = tell()\n{USES}", "", 8, False),
         (f"{PARSED}own.workers = 4\nsetattr(own, tell(), 2)\n{USES}", "", 8, False),
+        # What the file has that the command names, and nothing else.
+        (f"{FILLED}json.load(open(own.conf)))\n{USES}", "--conf own.json", 4, True),
+        (f"{FILLED}json.load(open(own.conf)))\n{USES}", "--conf own.json --workers 2", 2, False),
+        (f"{FILLED}json.load(open(own.conf)))\n{USES}", "--conf /lost.json", 8, False),
+        (f"{FILLED}more(own.conf))\n{USES}", "--conf own.json", 4, False),
     ],
 )
 def test_options_that_code_sets_before_it_uses_them(
     tmp_path: Path, code: str, words: str, value: object, certain: bool
 ) -> None:
-    processes = reading(tmp_path, {"train.py": HEAD + code}, words).calls[-1].processes
+    files: dict[str, str | bytes] = {"train.py": HEAD + code, "own.json": '{"workers": 4}'}
+    processes = reading(tmp_path, files, words).calls[-1].processes
     assert (processes.value, processes.certain) == (value, certain)
 
 
