@@ -500,7 +500,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     ahead = call.prefetch.number or 2
     if not shape and count and batch.number:
         texts = ranks * batches_at_once(count, ahead) * batch.number
-        if 0 < texts * reading.tokens * _TOKEN_PARTS * _TOKEN <= room and batch.certain:
+        if 0 < texts * reading.tokens * _TOKEN_PARTS * _TOKEN <= room:
             return "small"
     if not shape or size is None or size < 1:
         return unknown_batches(_workers_text(count), tuple(evidence), ranks)

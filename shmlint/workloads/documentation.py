@@ -61,6 +61,7 @@ def with_documentation(launch: Launch, program: Program) -> Program:
     repository = program.files.repository
     follower = Follower(program.files, dict(program.environment), program.image, guessed=program.guessed)
     own = launch.span.path if is_page(launch.span.path) else None
+    prepares = False  # what a script runs inside may only prepare the container
     if own is not None:
         # A container that waits for connections is a host of what another one of the page starts.
         waits = any(posixpath.basename(ran.words[0]) == "sshd" for ran in program.commands)
@@ -68,14 +69,14 @@ def with_documentation(launch: Launch, program: Program) -> Program:
         _read_page(_Page(own, start, not waits, anything, waits=waits), launch, program, follower)
     else:
         follow_inside([*inside(launch, repository), *in_service(launch, repository)], follower)
-        if anything:
-            follow_inside([one for one in typed(launch, repository) if _starts_program(one.words, program)], follower)
+        shown = [one for one in typed(launch, repository) if _starts_program(one.words, program)] if anything else []
+        follow_inside(shown, follower)
+        prepares = anything and not shown
     mine = launch.kind == "devcontainer"
     if own is None and not _runs(follower):
         for path in _beside(launch, repository):
             _read_page(_Page(path, 0, False, anything, begins=True), launch, program, follower)
-    by_script = own is None and anything  # what it runs inside may only prepare the container
-    if not _runs(follower) or ((by_script or launch.kind == "compose-service") and not _trains(follower)):
+    if not _runs(follower) or ((prepares or launch.kind == "compose-service") and not _trains(follower)):
         for path in _readmes(repository, own):
             _read_page(_Page(path, 0, mine, anything), launch, program, follower)
             if _trains(follower) and is_of_example(path):
