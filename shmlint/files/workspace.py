@@ -69,6 +69,11 @@ class Workspace:
         """The path that opens a file."""
         return os.path.join(self.top, path) if self.top else path
 
+    def direct(self, path: str) -> str:
+        """A normalised path without the way out of the current directory and back: ``../lib/a`` in ``lib`` is ``a``."""
+        path = normal(path)
+        return normal(os.path.relpath(self.on_disk(path), self.top or ".")) if path.startswith("../") else path
+
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""
         path = normal(path)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from shmlint.files.boundary import OUTSIDE
 from shmlint.files.cache import Key
-from shmlint.files.read import Unreadable, normal
+from shmlint.files.read import Unreadable
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.project import Body, Project, Service, without_tags
 from shmlint.formats.compose.tree import Branch, Layer, Leaf, Tree, merge_service
@@ -140,7 +140,7 @@ class Local:
         """The file that ``extends`` names, or why it cannot be read."""
         if file.text.startswith(("http://", "https://", "git@", "github.com/", "oci://")):
             return "it extends a file from the network, which is not fetched"
-        path = normal(os.path.join(self.directory, file.text))
+        path = self.workspace.direct(os.path.join(self.directory, file.text))
         if not self.workspace.inside(path, self.path):
             return f"it extends {path}, which lies {OUTSIDE}"
         if not self.workspace.exists(path):

@@ -215,7 +215,7 @@ def _inclusion(project: Project, item: Tree, layer: Layer, workspace: Workspace)
         return None
 
     def place(leaf: Leaf) -> str:
-        return normal(os.path.join(layer.directory, leaf.text))
+        return workspace.direct(os.path.join(layer.directory, leaf.text))
 
     for leaf in named:
         file = place(leaf)

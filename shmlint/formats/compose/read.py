@@ -56,7 +56,7 @@ def read(paths: Sequence[str], workspace: Workspace, settings: Settings) -> Read
 
     seen_problems = {problem.key for problem in problems}
     combinations = list(_combinations(readable, workspace, settings))
-    taken = _taken(readable, combinations, workspace)
+    taken = _taken(readable, combinations, settings, workspace)
     for path in readable:
         named = os.path.basename(path) in (*DEFAULT_FILES, *OVERRIDE_FILES)
         if named or path not in taken.extended:
@@ -541,7 +541,9 @@ _TAKING: Key[tuple[tuple[str, _Combination], ...]] = Key("compose files that tak
 """By their directory, with what Compose reads together with them."""
 
 
-def _taken(paths: Sequence[str], combinations: Sequence[_Combination], workspace: Workspace) -> _Taken:
+def _taken(
+    paths: Sequence[str], combinations: Sequence[_Combination], settings: Settings, workspace: Workspace
+) -> _Taken:
     """What the projects take from other files: those that are read, and those of the files beside and above."""
     taken = _Taken(set(), {}, {}, [])
     read = {file for combination in combinations for file in combination.files}
@@ -554,11 +556,59 @@ def _taken(paths: Sequence[str], combinations: Sequence[_Combination], workspace
             if path not in read:
                 others[combination] = None
     for combination in others:
-        project = _loaded(combination, workspace)
-        _note(taken, combination, project)
-        if project is not None and not project.included.isdisjoint(paths):
-            taken.starters.append(combination)
+        _start(taken, combination, paths, workspace)
+    _look_elsewhere(taken, paths, combinations, settings, workspace)
     return taken
+
+
+_ENOUGH = 8 << 30
+"""Bytes of /dev/shm that few services need more than."""
+
+
+def _look_elsewhere(
+    taken: _Taken, paths: Sequence[str], combinations: Sequence[_Combination], settings: Settings, workspace: Workspace
+) -> None:
+    """Add what files elsewhere in the repository take from those with a service that may have too little.
+
+    Few files have one, and to find the others costs a look at each YAML file of the repository.
+    """
+    small = [one for one in combinations if _may_have_too_little(one, taken, settings, workspace)]
+    if not small:
+        return
+    from shmlint.formats.compose.users import MOST_USERS, takers
+
+    files = dict.fromkeys(file for combination in small for file in combination.files)
+    known = {file for combination in (*combinations, *taken.starters) for file in combination.files}
+    others = dict.fromkeys(other for file in files for other in takers(file, workspace) if other not in known)
+    for combination in dict.fromkeys(one for other in islice(others, MOST_USERS) for one in _with(other, workspace)):
+        _start(taken, combination, paths, workspace)
+
+
+def _may_have_too_little(
+    combination: _Combination, taken: _Taken, settings: Settings, workspace: Workspace
+) -> bool:
+    """Whether a project that is judged has a GPU service that does not have much shared memory for certain."""
+    if combination.of_settings or taken.included.issuperset(combination.files):
+        return False
+    project = taken.projects.get(combination.name) or _loaded(combination, workspace)
+    default = settings.of(combination.files[0]).default_shm_size
+    for launch in _launches(combination, project, workspace) if project is not None else ():
+        if launch.gpu.requested is False or launch.undecided or launch.name in combination.needs_base:
+            continue
+        shm = launch.effective_shm(default)
+        if shm.decided_by in ("default", "shm_size") and (shm.bytes or 0) < _ENOUGH:
+            return True
+    return False
+
+
+def _start(taken: _Taken, combination: _Combination, paths: Sequence[str], workspace: Workspace) -> None:
+    """Add what a project takes that has none of the given files, and the project if it includes one of them."""
+    project = _loaded(combination, workspace)
+    _note(taken, combination, project)
+    if project is not None and not project.included.isdisjoint(paths):
+        taken.starters.append(combination)
+
+
 
 
 def _taking(directory: str, workspace: Workspace) -> tuple[tuple[str, _Combination], ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
 
 from shmlint.files.workspace import Workspace
+from shmlint.formats.compose import users as compose_users
 from shmlint.model.finding import Finding
 from shmlint.model.launch import Launch
 from shmlint.model.settings import Settings
@@ -222,6 +224,60 @@ def test_an_includer_is_found_above_the_files_of_a_run(tmp_path: Path, monkeypat
         assert said(found) == [("SHM101", "error", included)]
         alone = lint({"compose": [included]}, Settings(projects=((included,),)), Workspace())
         assert (included,) in [launch.files for launch in alone.launches]
+
+
+SIZED = "    shm_size: ${SHM:-64m}\n"
+INCLUDER = {"app/compose.yaml": "include: [../lib/gpu.yaml]\n"}
+OVERRIDE = "services:\n  t: {shm_size: 16g}\n"
+EXTENDER = "services:\n  a:\n    extends: {file: ../lib/gpu.yaml, service: t}\n    shm_size: 16g\n"
+BELOW = {"mid/part.yaml": INCLUDER["app/compose.yaml"], "app/compose.yaml": "include: [../mid/part.yaml]\n"}
+BY_SCRIPT = {"app/base.yml": f"{INCLUDER['app/compose.yaml']}services:\n  db: {{image: redis}}\n",
+             "app/more.yml": OVERRIDE, "app/up.sh": "docker compose -f base.yml -f more.yml up\n"}
+
+
+@table(
+    ("texts", "rules"),
+    [
+        ({}, ["SHM102"]),
+        (INCLUDER, ["SHM102"]),
+        ({**INCLUDER, "app/.env": "SHM=16g\n"}, []),
+        ({**INCLUDER, "app/compose.override.yaml": OVERRIDE}, []),
+        ({**BELOW, "app/compose.override.yaml": OVERRIDE}, []),
+        (BY_SCRIPT, []),
+        ({"proj/compose.yaml": EXTENDER, "lib/gpu.yaml": TRAINER + GPU}, []),
+        ({"deep/er/compose.yaml": EXTENDER.replace("../", "../../"), "lib/gpu.yaml": TRAINER + GPU}, []),
+        # Another file of this name, another service, and a file that is no Compose file.
+        ({"app/compose.yaml": "include: [gpu.yaml]\n", "app/gpu.yaml": TRAINER, "app/.env": "SHM=16g\n"}, ["SHM102"]),
+        ({"lib/other.yaml": "services:\n  t: {image: redis}\n",
+          "proj/compose.yaml": EXTENDER.replace("gpu.yaml", "other.yaml") + "    # lib/gpu.yaml\n"}, ["SHM102"]),
+        ({".gitlab-ci.yml": INCLUDER["app/compose.yaml"] + "job: {script: make}\n"}, ["SHM102"]),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_named_alone_is_judged_as_in_its_repository(
+    tmp_path: Path, texts: dict[str, str], rules: list[str]
+) -> None:
+    project.write(tmp_path, {"lib/gpu.yaml": TRAINER + GPU + SIZED, **texts})
+    for inside, named in (("", "lib/gpu.yaml"), ("lib", "gpu.yaml"), ("lib", f"{tmp_path}/lib/gpu.yaml")):
+        with contextlib.chdir(tmp_path / inside):
+            found = lint({"compose": [named]}, Settings(), Workspace())
+        assert [finding.rule for finding in found.findings] == rules, (inside, named)
+        (tmp_path / ".git").mkdir(exist_ok=True)  # outside of a repository the working directory counts
+
+
+@table(
+    ("lines", "looks"),
+    [
+        (GPU, True), (GPU + SIZED, True), (GPU + "    shm_size: 8gb\n", False), (GPU + "    ipc: host\n", False),
+        ("    shm_size: 64m\n", False), ("", False),
+    ],
+)
+def test_the_repository_is_searched_only_for_services_that_may_have_too_little(
+    monkeypatch: pytest.MonkeyPatch, lines: str, looks: bool
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(compose_users, "takers", lambda path, workspace: asked.append(path) or [])
+    run({"lib/gpu.yaml": TRAINER + lines})
+    assert asked == ["lib/gpu.yaml"] * looks
 
 
 @pytest.mark.parametrize("override", ["compose.override.yaml", "docker-compose.override.yml"])
