@@ -16,10 +16,14 @@ from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.devcontainer.gpus import misread_device_lists
 from shmlint.formats.devcontainer.properties import (
+    ReadMount,
     as_word,
+    capabilities,
     cause,
+    container_environment,
     host_requirement,
     label_of,
+    mounts_of,
     name_of,
     opening_of,
     run_arguments,
@@ -37,15 +41,13 @@ from shmlint.syntax.word import Word
 def container_launch(root: Json, path: str, workspace: Workspace) -> Launch:
     span = opening_of(root)
     words: list[Word] = []
-    mounts = root.get("mounts")
-    for mount in mounts.items if mounts is not None else ():
+    for mount in mounts_of(root):
         words += _mount_words(mount)
-    environment = root.get("containerEnv")
-    if environment is not None:
-        for name, (_, value) in environment.entries.items():
-            if value.kind == "string":
-                text = f"{name}={value.text}"
-                words += [Word("--env", value.inside), Word(text, value.inside, cause(value.text))]
+    for name, value, text in container_environment(root):
+        place = value.inside if value.kind == "string" else value.span
+        words += [Word("--env", place), Word(f"{name.text}={text}", place, cause(text))]
+    for added in capabilities(root):
+        words += [Word("--cap-add", added.inside), Word(added.text, added.inside, cause(added.text))]
     privileged = root.get("privileged")
     if privileged is not None and privileged.kind == "true":
         words.append(Word("--privileged", privileged.span))
@@ -130,14 +132,17 @@ def _cuda_features(root: Json) -> Iterator[Value[str]]:
             yield Value(reference, key.inside, reference)
 
 
-def _mount_words(mount: Json) -> list[Word]:
-    if mount.kind == "string":
-        return [Word("--mount", mount.inside), as_word(mount)]
-    if mount.kind == "object":
-        parts = [f"{key}={value.text}" for key, (_, value) in mount.entries.items() if value.kind == "string"]
-        text = ",".join(parts)
-        return [Word("--mount", mount.span), Word(text, mount.span, cause(text))]
-    return []
+def _mount_words(mount: ReadMount) -> list[Word]:
+    """A mount as the CLI passes it on: of an object only the type, the source and the target.
+
+    https://github.com/devcontainers/cli/blob/f683c29/src/spec-node/dockerfileUtils.ts#L280-L295
+    """
+    written = mount.written
+    if written.kind == "string":
+        return [Word("--mount", written.inside), as_word(written)]
+    parts = {"type": mount.type, "src": mount.source, "dst": mount.target}
+    text = ",".join(f"{key}={value}" for key, value in parts.items() if value)
+    return [Word("--mount", written.span), Word(text, written.span, cause(text))]
 
 
 def _image(root: Json, path: str, workspace: Workspace) -> tuple[Json | None, tuple[Value[str], ...]]:

@@ -75,6 +75,12 @@ def test_container_env_goes_with_the_runtime() -> None:
     assert launch(text.replace("0,1", "${localEnv:GPUS}")).gpu.number is None
 
 
+def test_added_capabilities_lift_the_limit_of_locked_memory(tmp_path: Path) -> None:
+    given = '"runArgs": ["--gpus=all", "--shm-size=16g", "--device=/dev/infiniband"]'
+    for added, rules in ((", \"capAdd\": [\"IPC_LOCK\"]", []), ("", ["NCCL504"])):
+        assert [f.rule for f in findings(tmp_path, {HERE: f"{{{NGC}, {given}{added}}}"})] == rules
+
+
 # What decides /dev/shm -----------------------------------------------------------------------
 
 
@@ -91,6 +97,8 @@ def test_container_env_goes_with_the_runtime() -> None:
         ('"runArgs": ["-v", "/dev/shm:/dev/shm"]', "bind", None),
         ('"runArgs": ["${localEnv:MORE}"]', "unknown", None),
         ('"mounts": ["type=tmpfs,target=/dev/shm,tmpfs-size=2g"]', "tmpfs", 2 * GIB),
+        # Of an object the CLI passes on no size.
+        ('"mounts": [{"type": "tmpfs", "target": "/dev/shm", "tmpfs-size": "16m"}]', "tmpfs", None),
         ('"mounts": ["source=/dev/shm,target=/dev/shm,type=bind"]', "bind", None),
         ('"mounts": [{"type": "bind", "source": "/dev", "target": "/dev"}]', "bind", None),
         ('"mounts": [{"type": "volume", "source": "${devcontainerId}", "target": "/data"}]', "default", 64 << 20),
