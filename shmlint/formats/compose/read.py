@@ -8,7 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
+from typing import TYPE_CHECKING
 
+from shmlint.docker.accelerators import OF_RUNTIMES
+from shmlint.docker.gpus import visible_devices
 from shmlint.files.cache import Key
 from shmlint.files.kinds import kind_of
 from shmlint.files.read import Unreadable, normal
@@ -40,6 +43,9 @@ from shmlint.model.settings import Settings
 from shmlint.model.source import Problem, Source, Span
 from shmlint.syntax.yaml import YamlError
 from shmlint.syntax.yaml_read import parse_part, read_documents
+
+if TYPE_CHECKING:
+    from shmlint.syntax.json import Json
 
 _PART = "the file it comes from must set its image and may set shm_size"
 
@@ -131,21 +137,45 @@ def _faults(
     )
 
 
-def _is_part_of_dev_container(path: str, workspace: Workspace) -> bool:
-    """Whether a dev container beside a file is started with it and others: it may only add to them."""
+def _dev_container(path: str, workspace: Workspace) -> Json | None:
+    """The dev container beside a file that starts it, maybe with others; None where there is none."""
     directory, name = os.path.split(path)
     beside = normal(os.path.join(directory, "devcontainer.json"))
     if not workspace.exists(beside):
-        return False
+        return None
+    from shmlint.formats.devcontainer.properties import compose_files
     from shmlint.syntax.json import parse
 
     try:
         root, _ = parse(workspace.source(beside))
     except Unreadable:
+        return None
+    files = [os.path.normpath(item.text) for item in compose_files(root)] if root is not None else []
+    return root if name in files else None
+
+
+def _is_part_of_dev_container(path: str, workspace: Workspace) -> bool:
+    """Whether a dev container beside a file is started with it and others: it may only add to them."""
+    root = _dev_container(path, workspace)
+    if root is None:
         return False
-    named = root.get("dockerComposeFile") if root is not None else None
-    files = [os.path.normpath(item.text) for item in named.items] if named is not None else []
-    return len(files) > 1 and name in files
+    from shmlint.formats.devcontainer.properties import compose_files
+
+    return len(compose_files(root)) > 1
+
+
+def _is_another_in_dev_container(launch: Launch, workspace: Workspace) -> bool:
+    """Whether the dev container beside a service gives it another /dev/shm, or takes its GPUs away."""
+    root = _dev_container(launch.span.path, workspace)
+    if root is None:
+        return False
+    from shmlint.formats.devcontainer.properties import container_environment, mounts_of
+
+    started = root.string("service")
+    return started is not None and started.text == launch.name and (
+        any(mount.target in ("/dev/shm", "/dev") for mount in mounts_of(root))
+        or any(name.text in OF_RUNTIMES and not visible_devices(text) for name, _, text in container_environment(root))
+    )  # fmt: skip
 
 
 def _is_given_beside(service: str, project: Project, workspace: Workspace) -> bool:
@@ -661,6 +691,8 @@ def _placed(
     path = launch.span.path
     if combination.files == (path,) and name in taken.extended.get(path, ()) and not _is_started(path, workspace):
         return launch._replace(undecided=Unknown("extended", "other files extend it; it is checked there"))
+    if launch.gpu.requested is not False and not launch.undecided and _is_another_in_dev_container(launch, workspace):
+        return launch._replace(undecided=Unknown("file", "its dev container adds to it; it is checked there"))
     if combination.named:
         return launch._replace(combination=Combination(combination.files))
     if combination.rival and launch.gpu.requested:

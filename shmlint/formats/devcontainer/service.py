@@ -1,6 +1,7 @@
 """A dev container that is a service of a Compose project.
 
-Where ``dockerComposeFile`` is given, ``runArgs``, ``image`` and ``build`` are not read.
+Where ``dockerComposeFile`` is given, ``runArgs``, ``image`` and ``build`` are not read; what other properties say
+is put on the service.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.devcontainer.properties import (
     as_word,
+    compose_files,
     host_requirement,
     label_of,
     name_of,
@@ -25,14 +27,6 @@ from shmlint.formats.devcontainer.properties import (
 from shmlint.formats.shell.run import launch_of, named
 from shmlint.model.launch import GpuRequest, Launch, Misplaced, ReadOnly, Unknown
 from shmlint.syntax.json import Json
-
-
-def _strings(value: Json | None) -> list[Json]:
-    if value is None:
-        return []
-    if value.kind == "string":
-        return [value]
-    return [item for item in value.items if item.kind == "string"]
 
 
 def service_launch(root: Json, path: str, workspace: Workspace) -> Launch:
@@ -67,9 +61,12 @@ def service_launch(root: Json, path: str, workspace: Workspace) -> Launch:
 def _service(root: Json, path: str, workspace: Workspace) -> Launch | Unknown:
     """The service that is started, or why it is not known."""
     from shmlint.formats.compose.load import load_project
+    from shmlint.formats.compose.rewrite import ServiceRewriter
     from shmlint.formats.compose.service import read_project
+    from shmlint.formats.compose.values import read_environment
+    from shmlint.formats.devcontainer.added import AddingRewriter, add
 
-    written = [item.text for item in _strings(root.get("dockerComposeFile"))]
+    written = [item.text for item in compose_files(root)]
     if not written:
         return Unknown("file", "the Compose files that it starts are unknown")
     unknown = next((name for name in written if why_unknown(name)), None)
@@ -88,9 +85,14 @@ def _service(root: Json, path: str, workspace: Workspace) -> Launch | Unknown:
         project = load_project(files, workspace)
     except Unreadable as error:
         return Unknown("file", f"it starts {error.path}, which cannot be read", error.path)
-    launches = {launch.name: launch for launch in read_project(project, workspace)}
-    because = f"no service {service.text} is in the compose files it starts"
-    return launches.get(service.text) or Unknown("file", because, service.text)
+    started = project.services.get(service.text)
+    if started is None:
+        return Unknown("file", f"no service {service.text} is in the compose files it starts", service.text)
+    own = read_environment(started.tree.get("environment"))
+    add(root, started, project)
+    launch = next(launch for launch in read_project(project, workspace) if launch.name == service.text)
+    assert isinstance(launch.rewriter, ServiceRewriter)
+    return launch._replace(rewriter=AddingRewriter(launch.rewriter.service, launch.rewriter.gpu, root, own))
 
 
 def _dead_arguments(root: Json) -> Iterator[Misplaced]:

@@ -63,6 +63,83 @@ def test_what_is_not_here_is_not_known(old: str, new: str, because: str) -> None
     assert without.gpu.requested is None and without.gpu.unknown == without.undecided == found.undecided
 
 
+@table(
+    ("properties", "lines", "decided_by"),
+    [
+        ('"mounts": ["source=/dev/shm,target=/dev/shm,type=bind"]', "", "bind"),
+        ('"mounts": ["source=/dev/shm,dst=/dev/shm"]', "", "bind"),
+        ('"mounts": [{"source": "/dev/shm", "target": "/dev/shm", "type": "bind"}]', "", "bind"),
+        ('"mounts": ["type=bind,src=${localEnv:D},target=/dev/shm"]', "", "bind"),
+        ('"mounts": ["type=volume,source=shm,target=/dev/shm"]', "shm_size: 16g", "volume"),
+        # Of a tmpfs nothing but the target goes into the short form of a volume.
+        ('"mounts": ["type=tmpfs,target=/dev/shm,tmpfs-size=16g"]', "", "volume"),
+        ('"mounts": ["type=volume,source=shm,target=/dev/shm"]', "volumes: ['/dev/shm:/dev/shm']", "volume"),
+        ('"mounts": ["source=/dev/shm,target=/dev/shm", "source=s,target=/dev/shm,type=volume"]', "", "volume"),
+        ('"mounts": ["source=/data,target=/data,type=bind", 1, {}, "x"]', "shm_size: 16g", "shm_size"),
+        ('"mounts": []', "", "default"),
+    ],
+)
+def test_mounts_are_put_on_the_service(properties: str, lines: str, decided_by: str) -> None:
+    text = STARTS.replace("}}", f"}}, {properties}}}")
+    compose = COMPOSE.replace("    command", f"    {lines}\n    command") if lines else COMPOSE
+    assert launch(text, **{"compose.yaml": compose}).effective_shm().decided_by == decided_by
+
+
+@table(
+    ("properties", "lines", "requested"),
+    [
+        ('"containerEnv": {"NVIDIA_VISIBLE_DEVICES": "void"}', "runtime: nvidia", False),
+        ('"containerEnv": {"NVIDIA_VISIBLE_DEVICES": "0"}', "runtime: nvidia", True),
+        ('"containerEnv": {"NVIDIA_VISIBLE_DEVICES": "all"}', "environment: [NVIDIA_VISIBLE_DEVICES=void]", False),
+        ('"containerEnv": {"NVIDIA_VISIBLE_DEVICES": "all"}',
+         "runtime: nvidia\n    environment: [NVIDIA_VISIBLE_DEVICES=void]", True),
+    ],
+)  # fmt: skip
+def test_variables_are_put_on_the_service(properties: str, lines: str, requested: bool) -> None:
+    text = STARTS.replace("true", "false").replace("}}", f"}}, {properties}}}")
+    found = launch(text, **{"compose.yaml": COMPOSE.replace("    command", f"    {lines}\n    command")})
+    assert bool(found.gpu.requested) == requested
+
+
+def test_capabilities_and_variables_are_put_on_the_service() -> None:
+    text = STARTS.replace("}}", '}, "capAdd": ["IPC_LOCK"], "privileged": true, "containerEnv": {"A": "$x", "B": 1}}')
+    found = launch(text, **{"compose.yaml": COMPOSE.replace("    command", "    cap_add: [SYS_PTRACE]\n    command")})
+    assert (found.cap_add, found.privileged) == (("SYS_PTRACE", "IPC_LOCK"), True)
+    assert {name: value.known for name, value in found.environment.items()} == {"A": "$x", "B": "1"}
+    unknown = launch(text.replace("$x", "${localEnv:X}"), **{"compose.yaml": COMPOSE}).environment["A"]
+    assert unknown.known is None and unknown.because
+
+
+VARIABLES = STARTS.replace("}}", '}, "containerEnv": {"NCCL_SHM_DISABLE": "1", "NCCL_P2P_DISABLE": "1"}}')
+
+
+@pytest.mark.parametrize("lines", ["shm_size: 16g", "shm_size: 16g\n    environment: {NCCL_SHM_DISABLE: 1, A: b}"])
+def test_a_debugging_variable_is_removed_wherever_it_is_given(tmp_path: Path, lines: str) -> None:
+    files = {HERE: VARIABLES, "compose.yaml": COMPOSE.replace("    command", f"    {lines}\n    command")}
+    found = [f for f in findings(tmp_path, files) if f.launch and f.launch.kind == "devcontainer"]
+    assert [(f.rule, f.span.path, f.span.text) for f in found] == [("NCCL501", HERE, "1")] * 2
+    changed = fixed(tmp_path, files, unsafe=True)
+    assert changed[HERE] == STARTS and "NCCL" not in changed.get("compose.yaml", "")
+    assert findings(tmp_path, {**files, **changed}) == []
+
+
+@table(
+    ("properties", "decided"),
+    [
+        ('"mounts": ["source=/dev/shm,target=/dev/shm,type=bind"]', False),
+        ('"containerEnv": {"NVIDIA_VISIBLE_DEVICES": "void"}', False),
+        ('"containerEnv": {"NVIDIA_VISIBLE_DEVICES": "all"}, "mounts": ["source=/a,target=/a"]', True),
+    ],
+)
+def test_a_service_beside_is_not_judged_without_what_is_added_to_it(
+    tmp_path: Path, properties: str, decided: bool
+) -> None:
+    compose = COMPOSE.replace("    command", "    runtime: nvidia\n    command")
+    text = STARTS.replace("../", "").replace("}}", f"}}, {properties}}}").replace("true", "false")
+    found = findings(tmp_path, {HERE: text, ".devcontainer/compose.yaml": compose})
+    assert [f.rule for f in found] == ["SHM101"] * decided
+
+
 def test_the_fix_goes_into_the_compose_file(tmp_path: Path) -> None:
     files = {HERE: STARTS, "compose.yaml": COMPOSE}
     assert [(f.rule, f.span.path) for f in findings(tmp_path, files)] == [("SHM101", HERE)]
