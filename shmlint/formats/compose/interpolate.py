@@ -2,7 +2,8 @@
 
 ``$VAR``, ``${VAR}``, ``:-`` ``-`` ``:?`` ``?`` ``:+`` ``+`` with nested defaults, ``$$`` for a
 dollar. Variables come from the project's env files alone: what the shell of whoever starts the
-containers holds is not known here, so a variable that no file sets is noted as unset.
+containers holds is not known here, so a variable that no file sets is noted as unset. One that Compose
+sets itself is set, and its value may not be known.
 """
 
 from __future__ import annotations
@@ -11,6 +12,16 @@ from collections.abc import Mapping
 
 _NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 _NAME = _NAME_START | frozenset("0123456789")
+
+
+class NotKnown(str):
+    """The value of a variable that is set to something, which is not known."""
+
+    __slots__ = ()
+
+
+PROJECT_NAME = "COMPOSE_PROJECT_NAME"
+"""Compose sets it to the name of the project, which an option, a variable or the directory may say."""
 
 
 class InvalidInterpolation(ValueError):
@@ -25,10 +36,11 @@ class Interpolated:
     """What a text becomes.
 
     ``text`` is Compose's reading with unset variables as empty strings. ``unset`` are the
-    variables it lacked a value for. ``defaults`` are the spans (in the text as written) of the
-    defaults that were used, the outermost first. ``private``: an env file's value went into it.
-    ``room``: how many more characters the values of variables may have in it; one that is too long is
-    not read, and its variable counts as unset.
+    variables it lacked a value for, those among them that are set to something unknown.
+    ``defaults`` are the spans (in the text as written) of the defaults that were used, the
+    outermost first. ``private``: an env file's value went into it. ``room``: how many more
+    characters the values of variables may have in it; one that is too long is not read, and its
+    variable counts as unset.
     """
 
     __slots__ = ("defaults", "private", "room", "text", "unset", "used")
@@ -83,7 +95,7 @@ def _substitute(
 def _value(name: str, variables: Mapping[str, str | None], result: Interpolated) -> str:
     result.used.append(name)
     value = variables.get(name)
-    if value is None:
+    if value is None or isinstance(value, NotKnown):
         result.unset.append(name)
         return ""
     result.private = True
@@ -140,7 +152,7 @@ def _braced(
         raise InvalidInterpolation(dollar)
     argument = stop + len(operator)
     value = variables.get(name)
-    is_set = bool(value) if operator[0] == ":" else value is not None
+    is_set = bool(value) if operator[0] == ":" and not isinstance(value, NotKnown) else value is not None
     result.used.append(name)
     taken = is_set if operator[-1] == "+" else not is_set and operator[-1] == "-"
     # Compose reads the argument also where it does not take it, and refuses what is wrong in it.
@@ -150,7 +162,9 @@ def _braced(
     piece, _ = _substitute(text, argument, close, variables, reading, depth + 1)
     if taken:
         return piece, after
-    if is_set:
+    if isinstance(value, NotKnown):
+        result.unset.append(name)
+    elif is_set:
         result.private = True
     elif operator[-1] == "?":
         result.unset.append(name)

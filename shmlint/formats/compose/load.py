@@ -11,6 +11,7 @@ from shmlint.files.read import Unreadable, normal
 from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.extends import Local
 from shmlint.formats.compose.files import RefusedEnvFile, read_variables
+from shmlint.formats.compose.interpolate import PROJECT_NAME, NotKnown
 from shmlint.formats.compose.project import Project, Service, merged, put, without_tags
 from shmlint.formats.compose.tree import Branch, Layer, Leaf, Tree, Variables, conflict, items_of, with_context
 from shmlint.model.record import NamedTuple
@@ -36,6 +37,8 @@ def load_project(
     refused: list[RefusedEnvFile] = []
     for place in dict.fromkeys([directory if started_in is None else started_in, directory]):
         variables = read_variables([os.path.join(place, ".env")], workspace, variables, refused)
+    # The shell of whoever starts it may name the project, and so may the file, the directory or an option.
+    variables = {**variables, PROJECT_NAME: variables.get(PROJECT_NAME) or NotKnown()}
     start = Span(workspace.source(project.files[0]), 0, 0)
     project.problems += (fault.problem(start) for fault in refused)
     _read_files(project, variables, variables, _Way(workspace, ()))

@@ -26,6 +26,7 @@ from shmlint.formats.compose.files import (
     named_files,
     service_names,
 )
+from shmlint.formats.compose.interpolate import PROJECT_NAME, NotKnown
 from shmlint.formats.compose.invalid_keys import service_keys
 from shmlint.formats.compose.invalid_service import service_faults
 from shmlint.formats.compose.lists import Start, lists_with
@@ -229,7 +230,8 @@ def read_embedded(source: Source, start: int, end: int, workspace: Workspace) ->
         return Reading(not_read=(NotRead(span, because + error.message, "syntax"),) if span is not None else ())
     project = Project((source.path,), os.path.dirname(source.path))
     for document in documents:
-        read_document(project, document, Layer(source, {}, os.path.dirname(source.path)), workspace)
+        layer = Layer(source, {PROJECT_NAME: NotKnown()}, os.path.dirname(source.path))
+        read_document(project, document, layer, workspace)
     launches = read_project(project, workspace)
     return Reading(tuple(
         launch._replace(undecided=Unknown("file", _PART))

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from shmlint.docker import ipc, placeholders
 from shmlint.docker.sizes import compose_size
+from shmlint.formats.compose.interpolate import NotKnown
 from shmlint.formats.compose.tree import Branch, Leaf, Listing, Tree, Variables, items_of
 from shmlint.formats.compose.words import split_words
 from shmlint.model.launch import Size, Unknown, Value
@@ -16,6 +17,8 @@ def unset(leaf: Leaf) -> str:
     names = leaf.interpolated.unset
     if not names:
         return ""
+    if isinstance(leaf.layer.variables.get(names[0]), NotKnown):
+        return f"the value of variable {names[0]} is not known here"
     if names[0] != leaf.written:
         return f"variable {names[0]} is not set here"
     return "a template fills it in" if has_placeholder(names[0]) else "its variables cannot be read"
@@ -144,7 +147,7 @@ def _environment_value(
     if text is None:
         text = variables.get(name)
         private = True
-        if text is None:
+        if text is None or isinstance(text, NotKnown):
             because = "it depends on the host's environment"
     value: str | Unknown = Unknown("variable", because) if because else text or ""
     return Value(value, leaf.span, leaf.written, because, private)

@@ -175,6 +175,8 @@ PROJECTS: list[tuple[dict[str, str], dict[str, int | None]]] = [
       "d.yaml": "services:\n  a: {shm_size: 2g}\n"}, {"a": 2 * G}),
     ({"prod.yaml": BASE + "shm_size: 1g\n", "more.yaml": "services:\n  a: {shm_size: 2g}\n",
       ".env": "COMPOSE_FILE=prod.yaml:more.yaml\n", "compose.yaml": BASE + "shm_size: 7g\n"}, {"a": 2 * G}),
+    ({"compose.yaml": BASE + "shm_size: ${COMPOSE_PROJECT_NAME:+1g}\n"}, {"a": G}),
+    ({"compose.yaml": BASE + "shm_size: ${COMPOSE_PROJECT_NAME+1g}\n", ".env": "COMPOSE_PROJECT_NAME=\n"}, {"a": G}),
     ({"compose.yaml": BASE + "shm_size: 1g\n    profiles: [gpu]\n"}, {"a": G}),
     ({"compose.yaml": "services:\n  a: {extends: {file: l.yaml, service: b}}\n",
       "l.yaml": "services:\n  b: {extends: c}\n  c: {image: x, shm_size: 1g}\n"}, {"a": G}),
@@ -287,6 +289,12 @@ ACROSS: list[tuple[dict[str, str], tuple[str, ...], str, Any]] = [
     ({"one.yaml": "services:\n  b:\n    image: x\n    " + GPU,
       "two.yaml": "services:\n  a:\n    image: y\n    " + GPU_LIST.replace("{}", "!override []", 1)
       + "\n  b: {extends: a}\n"}, ("one.yaml", "two.yaml"), "gpu b", (1, 1)),
+    ({"compose.yaml": BASE + "environment: [COMPOSE_PROJECT_NAME, 'A=${COMPOSE_PROJECT_NAME:-x}']\n",
+      ".env": "COMPOSE_PROJECT_NAME=p\n"}, (), "environment", {"COMPOSE_PROJECT_NAME": "p", "A": "p"}),
+    ({"compose.yaml": BASE + "environment: [COMPOSE_PROJECT_NAME, 'A=${COMPOSE_PROJECT_NAME:?}']\n"}, (),
+     "environment", {
+         "COMPOSE_PROJECT_NAME": Unknown("variable", "it depends on the host's environment"),
+         "A": Unknown("variable", "the value of variable COMPOSE_PROJECT_NAME is not known here")}),
     ({"one.yaml": "services:\n  b: {image: x, environment: {N: 1}}\n",
       "two.yaml": "services:\n  a: {image: y, environment: {N: !reset null, M: 2}}\n  b: {extends: a}\n"},
      ("one.yaml", "two.yaml"), "environment b", {"N": "1", "M": "2"}),
