@@ -56,8 +56,11 @@ class GoScanner(Scanner):
     """A scanner that differs from go-yaml's no more than is known.
 
     Tabs are blanks anywhere but in an indentation; the name of an anchor ends before a colon, so
-    that ``*name: value`` has an alias as its key; a comment may touch the header of a block scalar.
+    that ``*name: value`` has an alias as its key; a comment may touch the header of a block scalar;
+    a single quote may be escaped.
     """
+
+    ESCAPE_REPLACEMENTS = Scanner.ESCAPE_REPLACEMENTS | {"'": "'"}
 
     def stale_possible_simple_keys(self) -> None:
         try:

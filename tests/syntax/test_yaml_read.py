@@ -162,6 +162,7 @@ def test_what_go_yaml_reads_and_other_parsers_refuse() -> None:
         ("k: &k:x\na: *k\n", ":x"),
         ("a: b\n...\n...\n", "b"),
         ("a: b\n... # c\n\n...\n---\na: d\n...\n...\n", "d"),
+        ('a: "b\\\'c"\n', "b'c"),
         ("a: |#c\n  b\n", "b\n"),
         ("a: >-#c\n  b\n", "b"),
         ("a: |2+#c\n   b\n\n", " b\n\n"),

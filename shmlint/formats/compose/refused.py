@@ -1,4 +1,4 @@
-"""What Compose refuses anywhere in a file: keys that are no text, tags that do not fit, broken interpolations.
+"""What Compose refuses anywhere in a file: keys that are no text, tags that do not fit, broken interpolations, escapes.
 
 A quick look at the text decides whether there can be any; only then are the nodes gone through.
 """
@@ -26,6 +26,8 @@ def refused(document: Document, layer: Layer) -> Iterator[Problem]:
     if version is not None and version[1] != "1.1":
         message = f"incompatible YAML document: Compose reads YAML 1.1, not {version[1][:20]}"
         yield Problem(Span(document.source, version.start(1), version.end()), message, facts=("yaml",))
+    if re.search(_ODD_ESCAPE, text):
+        yield from _escapes(document)
     if not (document.odd_keys or "<<" in text or "!!" in text or "!<" in text or re.search(_ODD_VARIABLE, text)):
         return
     odd_keys = {id(key) for key in document.odd_keys}
@@ -49,6 +51,34 @@ def refused(document: Document, layer: Layer) -> Iterator[Problem]:
             leaf = layer.tree(node)
             if isinstance(leaf, Leaf) and (reason := _value_fault(leaf, path.removeprefix("."))):
                 yield Problem(leaf.span, reason, facts=("value", path))
+
+
+_ODD_ESCAPE = r"\\(?:/|u[dD][89a-fA-F]|U0000[dD][89a-fA-F])"
+"""Escapes of YAML 1.2 and JSON that go-yaml refuses in double quotes: of a slash, and of half a character.
+
+https://github.com/go-yaml/yaml/blob/36babc3/scannerc.go
+"""
+
+
+def _escapes(document: Document) -> Iterator[Problem]:
+    """The first escape of a document that go-yaml does not know."""
+    stack: list[Node] = [document.root]
+    text = document.source.text
+    while stack:
+        node = stack.pop()
+        if isinstance(node, MappingNode):
+            stack += (part for pair in reversed(node.pairs) for part in reversed(pair))
+        elif isinstance(node, SequenceNode):
+            stack += reversed(node.items)
+        elif isinstance(node, Scalar) and node.style == '"':
+            escapes = re.finditer(r"\\(?:u....|U.{8}|.)", text[node.start : node.end], re.DOTALL)
+            odd = next((found for found in escapes if re.match(_ODD_ESCAPE, found[0])), None)
+            if odd is not None:
+                span = Span(document.source, node.start + odd.start(), node.start + odd.end())
+                advice = "write `/`" if odd[0] == r"\/" else "write the character itself"
+                message = f"`{odd[0]}` is an escape that Compose does not know; {advice}"
+                yield Problem(span, message, facts=("escape",))
+                return
 
 
 def _is_merge(key: Node) -> bool:

@@ -41,6 +41,10 @@ REFUSED: list[tuple[str, int, str]] = [
     (A + "    privileged: !!bool yes\n", 5, "cannot decode !!str `yes` as a !!bool"),
     (A.replace("1g", "!!binary 8g"), 4, "!!binary value contains invalid base64 data"),
     (A + "---\n", 6, "top-level object must be a mapping"),
+    (A + '    environment: {U: "http:\\/\\/x"}\n', 5, r"`\/` is an escape that Compose does not know; write `/`"),
+    (A + '    labels: {"a\\/b": c}\n', 5, r"`\/` is an escape"),
+    (A + '    labels: {a: "\\\\ \\ud83d\\ude00"}\n', 5, r"`\ud83d` is an escape that Compose does not know"),
+    (A + 'x-a: ["\\U0000DC00"]\n', 5, r"`\U0000DC00` is an escape"),
 ]
 
 TAKEN = [
@@ -48,6 +52,7 @@ TAKEN = [
     ("x-k: &k foo\n" + A + "x-a: {*k : x}\nx-b: {<<: {c: d}}\n", 1 << 30),
     (A + "x-a: ['$${b', '$${c!}', '${D:-${E:-f}}', '${G:-{}}', '$', '$1', '{}']\nx-b: {'${H': i}\n", 1 << 30),
     (A + "x-a: !reset ['${b']\n", 1 << 30),
+    (A + """x-a: ["\\\\/\\\\ud83d\\ue000\\u0041\\'", '\\/', \\/]  # "\\/"\n""", 1 << 30),
     (A.replace("1g", "!!float 1e9"), 0),
     (A.replace("1g", "!!float '5'"), 0),
     (A.replace("1g", "!!int 0x40000000"), 1 << 30),
