@@ -38,7 +38,7 @@ from shmlint.workloads.mechanisms import (
 )
 from shmlint.workloads.program import Entry, Findings, Program, Ran, named
 from shmlint.workloads.python.program import read_program
-from shmlint.workloads.python.reading import Call, Reading
+from shmlint.workloads.python.reading import Call, Items, Reading
 from shmlint.workloads.python.values import POSITIVE, UNKNOWN, Found
 from shmlint.workloads.running.visible import as_seen, as_set_by_code, gpu_count
 
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 _Counted = list[tuple[Mechanism, bool]]
 """Mechanisms, each with whether it is sure."""
-_FLOAT = 4
-"""Bytes of a number in a batch, where nothing says otherwise (PyTorch's default type)."""
 _MOST_PROGRAMS = 10
 _MOST_ALIKE = 3
 """Readings of one program that is started with other arguments; of what pages show, one."""
@@ -193,10 +191,10 @@ def _least(call: Call, reading: Reading, ranks: int) -> float | None:
     """The bytes of a loader's batches where its items are the smallest of the program's; None where there is one size.
     """
     items = _items_of(call, reading)
-    if call.row.use != "dataloader" or not items or call.row.least or not call.batch.number:
+    if call.row.use != "dataloader" or not items or call.row.least or call.row.item or not call.batch.number:
         return None  # what it was counted with is all there is
     batches = batches_at_once(call.processes.number or 1, call.prefetch.number or 2)
-    smallest = min(_product(shape) for shape, _ in items) * _FLOAT * reading.share
+    smallest = min(_product(shape) for shape, _ in items) * max(call.number * reading.share, 1)
     return ranks * batches * call.batch.number * smallest
 
 
@@ -403,9 +401,6 @@ def _queues(call: Call, ranks: Mechanism, launch: Launch) -> tuple[Mechanism, ..
     return queues(call.row.call.partition(".")[0], workers, launch, call.span) if ranks.bytes and workers else ()
 
 
-Items = tuple[tuple[tuple[int, ...], Span], ...]
-
-
 def _ranks_with_loaders(reading: Reading, launch: Launch) -> Iterator[int]:
     """The ranks that a program starts of its own code, each of which has the loaders that it makes."""
     count = gpu_count(launch)
@@ -504,7 +499,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
             return "small"
     if not shape or size is None or size < 1:
         return unknown_batches(_workers_text(count), tuple(evidence), ranks)
-    item = (1 if fixed else _FLOAT) * _product(shape)
+    item = call.number * _product(shape)
     certain_count = count if count is not None else 8
     more = call.row.validation
     beside = batches_at_once(more * certain_count, ahead) * more * size * item
@@ -549,7 +544,7 @@ def _exceeds(call: Call, items: Items, room: int) -> bool:
     shape = _largest(items)[0] if items else call.row.item
     if call.processes.value is not POSITIVE or not shape or not call.batch.number:
         return False
-    item = (1 if call.row.item and not items else _FLOAT) * _product(shape)
+    item = call.number * _product(shape)
     return batches_at_once(1, call.prefetch.number or 2) * call.batch.number * item > room
 
 

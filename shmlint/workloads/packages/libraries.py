@@ -43,7 +43,12 @@ class Row(NamedTuple):
     least: bool = False
     """Its items may be larger than is known, and only they are its items."""
     side: str = ""
-    """The argument that is the height and width of ``item``."""
+    """The argument that is the height and width of ``item``, or its whole shape."""
+    side_position: int = -1
+    in_bytes: bool = False
+    """Its workers hand over images as bytes, of which the library makes numbers behind the loader."""
+    floats: str = ""
+    """The argument that is false where they hand over numbers instead."""
     devices: str = ""
     """The argument that is a list of GPUs, each of which gets a rank."""
     imported: str = ""
@@ -61,6 +66,9 @@ _DETECTRON_TESTS = (
 )  # fmt: skip
 """What makes loaders of detectron2's configuration without a trainer that is made."""
 _FASTAI1 = "https://github.com/fastai/fastai1/blob/15bc02c61673400178fbdaf3417485755c299561/fastai/data_block.py#L548"
+_FASTAI = "https://github.com/fastai/fastai/blob/625e5b0fb71d7d4f00b3f050ee43e92d166fa904/fastai/data/transforms.py"
+_FASTAI_SETS = "https://github.com/fastai/fastai/blob/08a639548fd82ff22b7a72db9519f82b176511d7/fastai/data/core.py"
+_TIMM = "https://github.com/huggingface/pytorch-image-models/blob/aa4b5850c1543fa488abf260f18390eda46cf85d/timm/data/loader.py#L415"
 _DEEPSPEED = "https://github.com/deepspeedai/DeepSpeed/blob/edaa7221267243c7be7fb49c5d5f5c4fb97b4641/deepspeed/runtime/dataloader.py#L88"
 RAY_SOURCE = "https://github.com/ray-project/ray/blob/ed6534e9a80a62a03729a4251bacf9d1eb33417d/python/ray/_private/services.py"
 _DASK_CUDA = "https://github.com/rapidsai/dask-cuda/blob/63a1ea9712fe54facb5e045dd19dc8ffeb6c1086/docs/source/ucx.rst?plain=1#L161"
@@ -231,15 +239,18 @@ ROWS: tuple[Row, ...] = (
           ("mmpose", "mmpose/blob/v0.29.0/mmpose/datasets/builder.py#L91"),
       ) for module in ("", "builder.")),
     Row("monai.data.DataLoader", "dataloader", "num_workers", 1, 0, "batch_size", -1, 1),
-    Row("timm.data.create_loader", "dataloader", "num_workers", -1, 1, "batch_size", 2, None),
+    *(Row(f"timm.data.{module}create_loader", "dataloader", "num_workers", -1, 1, "batch_size", 2, None, (), _TIMM,
+          side="input_size", side_position=1, in_bytes=True, floats="use_prefetcher")
+      for module in ("", "loader.")),
     Row("nvtabular.loader.torch.DLDataLoader", "dataloader", "num_workers", 5, 0, "batch_size", 1, 1),
     Row("webdataset.WebLoader", "dataloader", "num_workers", -1, 0, "batch_size", 1, 1),
     Row("paddle.io.DataLoader", "dataloader", "num_workers", -1, 0, "batch_size", -1, 1),
-    *(Row(f"{name}.from_{how}", "dataloader", "num_workers", -1, MANY, "bs", -1, 64)
-      for name, made in (
-          ("ImageDataLoaders", "folder name_func name_re path_func path_re df csv lists dblock"),
-          ("SegmentationDataLoaders", "label_func"),
-          ("ImageDataBunch", "folder name_func name_re df csv lists"),
+    *(Row(f"{name}.from_{how}", "dataloader", "num_workers", -1, MANY, "bs", -1, 64, (), source,
+          in_bytes=source == _FASTAI)
+      for name, made, source in (
+          ("ImageDataLoaders", "folder name_func name_re path_func path_re df csv lists dblock", _FASTAI),
+          ("SegmentationDataLoaders", "label_func", _FASTAI),
+          ("ImageDataBunch", "folder name_func name_re df csv lists", _FASTAI1),
       ) for how in made.split()),
     Row("databunch", "dataloader", "num_workers", -1, MANY, "bs", -1, 64, (), _FASTAI1),
     Row("deepspeed.initialize", "dataloader", "num_local_io_workers", -1, MANY, "batch_size", -1, None, (), _DEEPSPEED),
@@ -301,7 +312,12 @@ ROWS: tuple[Row, ...] = (
       for name, methods, places in _ULTRALYTICS_MODELS for method in methods for place in places),
     Row("ultralytics.data.build_dataloader", "dataloader", "workers", 2, None, "batch", 1, None),
     Row("ultralytics.data.build.build_dataloader", "dataloader", "workers", 2, None, "batch", 1, None),
-    Row("fastai.vision.all.DataBlock.dataloaders", "dataloader", "num_workers", -1, MANY, "bs", -1, 64),
+    Row("fastai.vision.all.DataBlock.dataloaders", "dataloader", "num_workers", -1, MANY, "bs", -1, 64, (), _FASTAI,
+        in_bytes=True),
+    *(Row(f"fastai.{module}.{name}.dataloaders", "dataloader", "num_workers", -1, MANY, "bs", 0, 64, (),
+          _FASTAI_SETS, in_bytes=True)
+      for name in ("Datasets", "TfmdLists")
+      for module in ("vision.all", "text.all", "basics", "data.all", "data.core")),
     *(Row(name, "dataloader", "dataloader_num_workers", -1, 0, "per_device_train_batch_size", -1, 8, (), _TRAINER,
           configured=True)
       for name in ("transformers.HfArgumentParser", "transformers.hf_argparser.HfArgumentParser", "trl.TrlParser")),

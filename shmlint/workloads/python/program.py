@@ -57,7 +57,7 @@ from shmlint.workloads.python.iterated import together, without_unused
 from shmlint.workloads.python.loaded import Loaded, extending
 from shmlint.workloads.python.pools import tensors_may_cross
 from shmlint.workloads.python.reach import Site, Walker
-from shmlint.workloads.python.reading import Call, Reading
+from shmlint.workloads.python.reading import Call, Items, Reading
 from shmlint.workloads.python.subclasses import row_of_class, row_of_method
 from shmlint.workloads.python.tensors import (
     adds_to_tokens,
@@ -512,9 +512,14 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     batch = argument(row.batch, row.batch_position, row.batch_default) if loads and batch is None else batch or none
     prefetch = argument("prefetch_factor", -1, 2) if loads else none
     repeated = row.use == "python-shm" and evaluator.is_repeated(site.node, site.scope)
-    shape = _of_image(argument(row.side, -1, None).value) if row.side else ()
-    row = row._replace(item=shape) if shape else row
-    return sized(Call(row, count, batch, prefetch, site.span, site.certain, repeated), site, evaluator)
+    items: Items = ()
+    if row.side:
+        size = argument(row.side, row.side_position, None)
+        if shape := _of_input(size.value):
+            row, items = row._replace(item=shape), ((shape, size.spans[0]),)
+    if row.floats and (kept := argument(row.floats, -1, True)).value is not True:
+        row, count = row._replace(item=(), in_bytes=False), count if kept.value is False else changed(count)
+    return sized(Call(row, count, batch, prefetch, site.span, site.certain, repeated, items=items), site, evaluator)
 
 
 def _of_sampler(row: Row, site: Site, evaluator: Evaluator) -> Found | None:
@@ -673,8 +678,7 @@ def _shape_by(last: str, site: Site, value: Callable[..., object]) -> tuple[int,
     if last in KNOWN_ITEMS:
         return KNOWN_ITEMS[last]
     if last in INPUT_SIZE_CALLS:
-        given = value("input_size", 1)
-        return _of_image(given[1:]) if isinstance(given, tuple) and len(given) == 3 else _of_image(given)
+        return _of_input(value("input_size", 1))
     if last in VOLUME_SIZE_CALLS:
         samples = value("num_samples", -1, 1)
         size, keys = value(VOLUME_SIZE_CALLS[last], 1), value("keys", 0)
@@ -701,6 +705,11 @@ def _of_image(value: object) -> tuple[int, ...]:
     if len(sides) == 2 and all(isinstance(side, int) and 0 < side < 100_000 for side in sides):
         return (3, *sides)
     return ()
+
+
+def _of_input(value: object) -> tuple[int, ...]:
+    """The shape of an image, where its colours may be told as well; nothing where it is not a size."""
+    return _of_image(value[1:]) if isinstance(value, tuple) and len(value) == 3 else _of_image(value)
 
 
 def _of_volume(value: object, samples: int) -> tuple[int, ...]:

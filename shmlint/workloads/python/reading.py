@@ -8,6 +8,9 @@ from shmlint.model.source import Span
 from shmlint.workloads.packages.libraries import Row
 from shmlint.workloads.python.values import Found
 
+Items = tuple[tuple[tuple[int, ...], Span], ...]
+"""Shapes of items, and where these are written."""
+
 
 class Call(NamedTuple):
     """A call that fills /dev/shm, in code that can be reached; ``certain`` where no unknown branch decides."""
@@ -24,10 +27,15 @@ class Call(NamedTuple):
     """Items of all ranks that stay besides the batches of workers: those that are put together to a batch."""
     resized: Span | None = None
     """Where its dataset gives an image the size that its row has for an item."""
-    items: tuple[tuple[tuple[int, ...], Span], ...] = ()
+    items: Items = ()
     """The shapes of the items of its own datasets, where these are known."""
     holds: bool = False
     """Its dataset gives out what it holds, and makes no images of it."""
+
+    @property
+    def number(self) -> int:
+        """The bytes of a number of its items: PyTorch's default type, where its library does not hand over bytes."""
+        return 1 if self.row.item or self.row.in_bytes else 4
 
 
 class Reading(NamedTuple):
@@ -36,7 +44,7 @@ class Reading(NamedTuple):
     calls: tuple[Call, ...]
     collective: Span | None
     """Where ranks are joined."""
-    items: tuple[tuple[tuple[int, ...], Span], ...]
+    items: Items
     """The shapes of items that transforms and datasets tell."""
     environment: tuple[tuple[str, str, Span], ...]
     stops: tuple[Step, ...]

@@ -102,6 +102,10 @@ def test_a_model_is_asked_for_its_data_where_it_is_fitted(tmp_path: Path, use: s
     assert need(tmp_path, files).verdict == verdict
 
 
+TIMM = "from timm.data import create_loader\ncreate_loader(d, (3, 224, 224), 32, "
+FASTAI = "from fastai.vision.all import *\n"
+
+
 @table(
     "count, code, verdict",
     [
@@ -114,6 +118,20 @@ def test_a_model_is_asked_for_its_data_where_it_is_fitted(tmp_path: Path, use: s
         ("all", "from torch_geometric.loader import NeighborLoader\nNeighborLoader(d, [9], num_workers=4)", "likely"),
         ("all", "from timm.data import create_loader\ncreate_loader(d, (3, 224, 224), 64, num_workers=4)", "needed"),
         ("all", "from timm.data import create_loader\ncreate_loader(d, (3, 8, 8), 64, num_workers=4)", "not-needed"),
+        # images are bytes until they are on the GPU
+        ("all", TIMM + "num_workers=4)", "not-needed"),
+        ("all", TIMM + "num_workers=4, use_prefetcher=True)", "not-needed"),
+        ("all", TIMM + "num_workers=4, use_prefetcher=False)", "needed"),
+        ("all", TIMM + "num_workers=4, use_prefetcher=flag())", "likely"),
+        ("all", "import timm.data.loader as t\nt.create_loader(d, size(), 32, num_workers=4)", "likely"),
+        ("all", FASTAI + "ImageDataLoaders.from_folder(p, item_tfms=Resize(224), bs=16, num_workers=4)", "not-needed"),
+        ("all", FASTAI + "ImageDataLoaders.from_folder(p, item_tfms=Resize(224), bs=64, num_workers=4)", "needed"),
+        ("all", FASTAI + "DataBlock(b, item_tfms=Resize(224)).dataloaders(p, bs=16, num_workers=4)", "not-needed"),
+        ("all", "from fastai.vision import *\nImageDataBunch.from_folder(p, size=Resize(224), bs=16, num_workers=4)",
+         "needed"),
+        ("all", FASTAI + "Datasets(f, t).dataloaders(after_item=[Resize(460)])", "needed"),
+        ("all", FASTAI + "d = Datasets(f, t)\nd.dataloaders(64, num_workers=2)", "likely"),
+        ("all", FASTAI + "d = TfmdLists(f, t)\nd.dataloaders(bs=4, num_workers=0)", "not-needed"),
     ],
 )
 def test_calls_of_libraries_with_their_options(tmp_path: Path, count: str, code: str, verdict: str) -> None:
