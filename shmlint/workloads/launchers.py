@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Mapping
 
 from shmlint.model.number import whole_number
-from shmlint.workloads.commands import MPI_STARTERS, behind_mpi, is_python, unwrapped
+from shmlint.workloads.commands import MISSING, MPI_STARTERS, behind_mpi, is_python, unwrapped
+
+SettingsOf = Callable[[str], Mapping[str, object] | None]
+"""Has the values of a configuration file that a command names; None where it cannot be read."""
 
 LAUNCHERS: dict[str, frozenset[str]] = {
     "torchrun": frozenset({"--no-python", "--standalone", "--log-dir", "-m", "--module"}),
@@ -79,18 +83,92 @@ def _behind_options(rest: tuple[str, ...], flags: frozenset[str]) -> tuple[tuple
     return unwrapped(rest[at:]), module_next
 
 
-def with_processes(command: tuple[str, ...], settings_of: Callable[[str], Mapping[str, object]]) -> tuple[str, ...]:
-    """A command of accelerate with the number of processes that its configuration file sets for one host.
+def with_settings(command: tuple[str, ...], settings_of: SettingsOf) -> tuple[str, ...]:
+    """A command with what its configuration file says, where its program reads options there. Its own words beat it."""
+    program = posixpath.basename(command[0])
+    if program == "yolo":
+        return _with_keys(command, 1, next((w[4:] for w in command if w.startswith("cfg=")), ""), {}, settings_of)
+    if program in _LLAMA_FACTORY and command[1:2] == ("train",) and len(command) > 2:
+        named = command[2] if command[2].endswith((".yaml", ".yml", ".json")) else ""
+        return _with_keys(command, 3, named, _OF_TRAINER, settings_of)
+    if "--config" in command[:-1]:
+        return _with_options(command, command.index("--config"), settings_of)
+    return _with_processes(command, settings_of)
 
-    ``settings_of`` has the values of a file, none where it cannot be read.
+
+_LLAMA_FACTORY = frozenset({"llamafactory-cli", "lmf"})
+"""https://github.com/hiyouga/LLaMA-Factory/blob/v0.9.3/src/llamafactory/hparams/parser.py, ``read_args``"""
+_OF_TRAINER = {"dataloader_num_workers": 0}
+"""What it trains with where nobody says otherwise, as in all arguments of transformers' trainer.
+
+https://github.com/huggingface/transformers/blob/v4.57.0/src/transformers/training_args.py
+"""
+
+
+def _with_keys(
+    command: tuple[str, ...], at: int, file: str, defaults: Mapping[str, object], settings_of: SettingsOf
+) -> tuple[str, ...]:
+    """A command with the keys of a file: ``yolo train cfg=fit.yaml``.
+
+    https://github.com/ultralytics/ultralytics/blob/v8.3.0/ultralytics/cfg/__init__.py, ``entrypoint``
     """
+    settings = settings_of(file) if file else None
+    if settings is None:
+        return command
+    given = _names_given(command)
+    values = {key: value for key, value in {**defaults, **settings}.items() if _spelt(key) not in given}
+    order = sorted(values, key=lambda key: key != "mode")  # which the name of the program is followed by
+    return (*command[:at], *(f"{key}={_written(values[key])}" for key in order), *command[at:])
+
+
+def _with_options(command: tuple[str, ...], at: int, settings_of: SettingsOf) -> tuple[str, ...]:
+    """A command of vLLM or SGLang, or the options of an image's own program, with the options of its file of YAML.
+
+    https://github.com/vllm-project/vllm/blob/v0.6.4/vllm/utils.py, ``FlexibleArgumentParser``
+    https://github.com/sgl-project/sglang/blob/03bd2f167a3bc5a040d9cbb8343ac77adb3db53f/python/sglang/srt/server_args_config_parser.py
+    """
+    start = next((i + 1 for i, word in enumerate(command[:at]) if _SERVES.fullmatch(word)), 0)
+    settings = settings_of(command[at + 1]) if start or command[0].startswith("-") else None
+    given = _names_given((*command[:at], *command[at + 2 :]))
+    if settings is None or (not start and _MODEL.isdisjoint({*given, *map(_spelt, settings)})):
+        return command
+    found: list[str] = []
+    for key, value in settings.items():
+        if _spelt(key) not in given and value is not False and value is not None:
+            found += (f"--{key}",) if value is True else (f"--{key}", _written(value))
+    return (*command[:start], *found, *command[start:at], *command[at + 2 :])
+
+
+_SERVES = re.compile(r"serve|vllm\.entrypoints\..+|sglang\.launch_server")
+"""The word behind which servers have their options."""
+_MODEL = frozenset({"model", "model_tag", "model_path"})
+"""Options that all of them have and other programs hardly."""
+
+
+def _names_given(words: tuple[str, ...]) -> set[str]:
+    return {_spelt(word.partition("=")[0]) for word in words if word.startswith("-") or "=" in word}
+
+
+def _spelt(option: str) -> str:
+    return option.lstrip("-").replace("-", "_")
+
+
+def _written(value: object) -> str:
+    """A value as a command has it: a list of numbers with commas, nothing that has more in it."""
+    values = [getattr(one, "value", one) for one in value] if isinstance(value, tuple) else [value]
+    known = all(isinstance(one, str | int | float) for one in values)
+    return ",".join(map(str, values)) if known and values else MISSING
+
+
+def _with_processes(command: tuple[str, ...], settings_of: SettingsOf) -> tuple[str, ...]:
+    """A command of accelerate with the number of processes that its configuration file sets for one host."""
     if posixpath.basename(command[0]) not in ("accelerate", "accelerate-launch"):
         return command
     words = [part for word in command for part in (word.split("=", 1) if word.startswith("--") else [word])]
     if any(word in _PROCESSES for word in words):
         return command
     named = next((words[at + 1] for at, word in enumerate(words[:-1]) if word in _CONFIGURATION), None)
-    settings = settings_of(named) if named is not None else {}
+    settings = (settings_of(named) if named is not None else None) or {}
     way = str(settings.get("distributed_type")).upper()
     count = whole_number(str(settings.get("num_processes")))
     hosts = whole_number(str(settings.get("num_machines", 1)))

@@ -128,6 +128,51 @@ def test_processes_that_a_configuration_of_accelerate_sets(
     assert need(tmp_path, files).verdict == verdict
 
 
+VLLM = "vllm/vllm-openai:v0.6.4"
+SGLANG = "lmsysorg/sglang"
+FACTORY = "hiyouga/llamafactory"
+
+
+@table(
+    "image, command, settings, verdict",
+    [
+        (VLLM, "--config /c/fit.yaml", "model: a/b-7b\ntensor-parallel-size: 4\n", "needed"),
+        (VLLM, "--config /c/fit.yaml", "model: a/b-7b\ntensor_parallel_size: 4\n", "needed"),
+        (VLLM, "--config /c/fit.yaml", "model: a/b-7b\nenforce-eager: true\n", "not-needed"),
+        (VLLM, "--config /c/fit.yaml -tp 1", "model: a/b-7b\ntensor-parallel-size: 4\n", "not-needed"),
+        (VLLM, "--config /c/fit.yaml --tensor-parallel-size=1", "model: a/b\ntensor_parallel_size: 4\n", "not-needed"),
+        (VLLM, "--model a/b --config /c/fit.yaml", "tensor-parallel-size: 4\n", "needed"),
+        (VLLM, "--config /c/other.yaml", "model: a/b-7b\n", "likely"),
+        (VLLM, "--config /c/fit.yaml", "- a\n", "likely"),
+        (PYTORCH, "vllm serve a/b-7b --config /c/fit.yaml", "tensor-parallel-size: 4\n", "needed"),
+        (PYTORCH, "vllm serve a/b-7b --config /c/fit.yaml", "port: 80\nnested: {a: 1}\n", "not-needed"),
+        (PYTORCH, "python -m vllm.entrypoints.openai.api_server --config /c/fit.yaml", "model: a/b\n", "not-needed"),
+        (SGLANG, "python -m sglang.launch_server --config /c/fit.yaml", "model-path: a/b\ntp: 2\n", "needed"),
+        (SGLANG, "python -m sglang.launch_server --config /c/fit.yaml", "model-path: a/b\n", "unknown"),
+        (FACTORY, "llamafactory-cli train /c/fit.yaml", "dataloader_num_workers: 0\n", "not-needed"),
+        (FACTORY, "llamafactory-cli train /c/fit.yaml", "stage: sft\n", "not-needed"),
+        (FACTORY, "llamafactory-cli train /c/fit.yaml", "dataloader_num_workers: 4\n", "needed"),
+        (FACTORY, "llamafactory-cli train /c/fit.yaml dataloader_num_workers=0", "dataloader_num_workers: 4\n",
+         "not-needed"),
+        (FACTORY, "llamafactory-cli train /c/fit.yaml dataloader_num_workers=4", "stage: sft\n", "needed"),
+        (FACTORY, "llamafactory-cli train /c/other.yaml", "dataloader_num_workers: 0\n", "needed"),
+        (PYTORCH, "yolo train cfg=/c/fit.yaml", "workers: 0\n", "not-needed"),
+        (PYTORCH, "yolo cfg=/c/fit.yaml", "task: detect\nmode: train\nworkers: 0\n", "not-needed"),
+        (PYTORCH, "yolo cfg=/c/fit.yaml", "task: detect\nmode: train\n", "needed"),
+        (PYTORCH, "yolo train cfg=/c/fit.yaml workers=8", "workers: 0\n", "needed"),
+    ],
+)  # fmt: skip
+def test_options_in_a_configuration_file(
+    tmp_path: Path, image: str, command: str, settings: str, verdict: str
+) -> None:
+    count = 1 if "train" in f"{command} {settings}" else 4
+    services = (
+        f"services:\n  work:\n    image: {image}\n    command: {command}\n    volumes: ['./fit.yaml:/c/fit.yaml']\n"
+        f"    deploy: {{resources: {{reservations: {{devices: [{{count: {count}, capabilities: [gpu]}}]}}}}}}\n"
+    )
+    assert need(tmp_path, {"compose.yaml": services, "fit.yaml": settings}).verdict == verdict
+
+
 JOINED = "import torch.distributed as dist\nimport multiprocessing as mp\n"
 RUNS = "def run(rank, size):\n    dist.init_process_group('BACKEND', rank=rank, world_size=size)\n"
 EACH = "for rank in range(count()):\n    mp.Process(target=run, args=(rank, 4)).start()\n"
@@ -215,10 +260,14 @@ def test_each_rank_that_a_program_starts_has_its_loaders(tmp_path: Path, code: s
         ("from ultralytics import YOLO\nYOLO('a').train(device='0,1,2', workers=0)", 3),
         ("from ultralytics import YOLO\nYOLO('a').train(device=2, workers=0)", None),
         ("from ultralytics import YOLO\nYOLO('a').val(device=[0, 1], workers=0)", None),
+        # What the call says beats its file.
+        ("from ultralytics import YOLO\nYOLO('a').train(cfg='fit.yaml')", 2),
+        ("from ultralytics import YOLO\nYOLO('a').train(cfg='fit.yaml', device=0)", None),
     ],
 )
 def test_ranks_of_a_list_of_gpus(tmp_path: Path, code: str, ranks: int | None) -> None:
-    found = need(tmp_path, {"compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, "fit.py": code})
+    files = {"fit.py": code, "fit.yaml": "workers: 0\ndevice: [0, 1]\n"}
+    found = need(tmp_path, {"compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, **files})
     assert found.verdict == ("not-needed" if ranks is None else "needed")
     assert [mechanism.because for mechanism in found.mechanisms] == ([] if ranks is None else [f"{ranks} ranks"])
 

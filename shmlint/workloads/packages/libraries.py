@@ -49,6 +49,8 @@ class Row(NamedTuple):
     """Its workers hand over images as bytes, of which the library makes numbers behind the loader."""
     floats: str = ""
     """The argument that is false where they hand over numbers instead."""
+    file: str = ""
+    """The argument that is a file of YAML with arguments, which those of the call itself beat."""
     devices: str = ""
     """The argument that is a list of GPUs, each of which gets a rank."""
     imported: str = ""
@@ -307,8 +309,10 @@ ROWS: tuple[Row, ...] = (
         _CHRONOS),
     Row("sentence_transformers.SentenceTransformerTrainingArguments", "dataloader", "dataloader_num_workers", -1, 0,
         "per_device_train_batch_size", -1, 8),
+    # The file: https://github.com/ultralytics/ultralytics/blob/v8.3.0/ultralytics/engine/model.py, `overrides`
     *(Row(f"{place}.{name}.{method}", "dataloader", "workers", -1, 8, "batch", -1, 16, (3, 640, 640), _ULTRALYTICS,
-          validation=0 if method == "val" else 2, side="imgsz", devices="device" if method == "train" else "")
+          validation=0 if method == "val" else 2, side="imgsz", devices="device" if method == "train" else "",
+          file="cfg" if method == "train" else "")
       for name, methods, places in _ULTRALYTICS_MODELS for method in methods for place in places),
     Row("ultralytics.data.build_dataloader", "dataloader", "workers", 2, None, "batch", 1, None),
     Row("ultralytics.data.build.build_dataloader", "dataloader", "workers", 2, None, "batch", 1, None),

@@ -227,6 +227,14 @@ class Evaluator:
                     return inside._replace(spans=inside.spans or place)
         return Found(fallback, True, place)
 
+    def of_file(self, path: ast.expr, name: str, scope: Scope) -> Found | None:
+        """What the file at a path says of a keyword; None where it surely says nothing of it."""
+        self._renew()
+        mapping = self._mapping_of_file(path, scope, 0)
+        if name in mapping.entries:
+            return self._entry(mapping, path, name, scope, 0)
+        return None if mapping.complete else NOTHING
+
     def configured(self, name: str, default: object, place: Span) -> Found:
         """What the options and the configuration say, for a library that reads it there."""
         found = self.options.get(name, self.value, 0)

@@ -501,9 +501,16 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
             found = evaluator.configured(name, default, site.span)
             several = row.call in RUNNERS | RUNNER  # which of their loaders it is of, nobody knows
             return changed(found) if several else found
+        if file is not None and not any(keyword.arg == name for keyword in site.node.keywords):
+            told = evaluator.of_file(file, name, site.scope)
+            if told is not None:
+                place = told.spans or (site.span,)
+                return told._replace(spans=place) if told.value is not UNKNOWN else Found(default, False, place)
         return evaluator.argument(site.node, name, position, default, site.scope)
 
     none = Found(UNKNOWN, False, ())
+    file = next((keyword.value for keyword in site.node.keywords if keyword.arg == row.file and row.file), None)
+    file = None if isinstance(file, ast.Constant) and not file.value else file
     former = any(keyword.arg == row.formerly for keyword in site.node.keywords) and row.formerly
     name, position = (former, -1) if former else (row.argument, row.position)
     count = argument(name, position, row.default) if name else none
@@ -542,10 +549,12 @@ _BATCH_SAMPLERS = frozenset({"torch.utils.data.BatchSampler", "torch.utils.data.
 
 def _on_each_gpu(row: Row, site: Site, evaluator: Evaluator) -> list[Call]:
     """The ranks of a trainer that starts one on each GPU of a list; the number of a single GPU starts none."""
-    given = evaluator.argument(site.node, row.devices, -1, None, site.scope).value if row.devices else None
-    several = isinstance(given, tuple) or (isinstance(given, str) and "," in given)
-    ranks = Row(row.call, "ranks", row.devices, default=None, source=row.source)
-    return [_filled(ranks, site, evaluator)] if several else []
+    if not row.devices:
+        return []
+    own = Row(row.call, "ranks", row.devices, default=None, source=row.source, file=row.file)
+    ranks = _filled(own, site, evaluator)
+    given = ranks.processes.value
+    return [ranks] if isinstance(given, tuple) or (isinstance(given, str) and "," in given) else []
 
 
 def _note_size(call: Call, walker: Walker) -> None:

@@ -35,7 +35,7 @@ from shmlint.workloads.commands import (
 )
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.knowledge import builtin, match_command
-from shmlint.workloads.launchers import python_words, with_processes
+from shmlint.workloads.launchers import python_words, with_settings
 from shmlint.workloads.program import Entry, Program, Ran, RunContext, named
 from shmlint.workloads.running.python_entries import (
     SERVERS,
@@ -219,7 +219,7 @@ class Follower:
         if command[0] in ("source", ".") and len(command) > 1:
             self._sourced(command[1], context)
             return
-        command = with_processes(command, lambda path: self._settings_of(path, directory))
+        command = with_settings(command, lambda path: self._settings_of(path, directory))
         if (local := in_container(command)) != command:
             self.stop(f"`{program}` runs its command on another host, or in another container", span)
             command = local
@@ -258,14 +258,14 @@ class Follower:
         found = self.files.find(program, directory) if program.endswith(".sh") and not known else None
         return found is not None
 
-    def _settings_of(self, path: str, directory: str) -> Mapping[str, object]:
-        """The values of a configuration file of the repository that a command names."""
+    def _settings_of(self, path: str, directory: str) -> Mapping[str, object] | None:
+        """The values of a configuration file of the repository that a command names; None where it is not read."""
         from shmlint.workloads.python.configurations.settings_files import read_settings
 
         place = self.files.find(path, directory)
-        source = self.files.repository.source(place.path) if place is not None else None
+        source = self.files.repository.source(place.path) if place is not None and not place.guessed else None
         found = read_settings(source) if source is not None else None
-        return {key: part.value for key, part in found.entries.items()} if found is not None else {}
+        return {key: part.value for key, part in found.entries.items()} if found is not None else None
 
     def _kind(self, command: tuple[str, ...], context: RunContext) -> Kind:
         kind, program = kind_of(command), posixpath.basename(command[0])
