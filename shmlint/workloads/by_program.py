@@ -174,6 +174,8 @@ def _doubt(call: Call, reading: Reading, entry: Entry, room: int, ranks: int) ->
         return "the program is guessed from its name"
     if not entry.certain or not call.certain:
         return "whether it gets there is decided at run time"
+    if call.row.call.startswith("torch.multiprocessing.") and call.row.use == "ranks" and reading.collective is None:
+        return "whether its processes join each other is not known"
     if call.row.use == "dataloader" and "." not in call.row.call:
         return "its loader only has the name of PyTorch's"
     if not call.processes.certain and not _exceeds(call, _items_of(call, reading), room):

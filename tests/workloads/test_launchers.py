@@ -531,12 +531,17 @@ def test_ranks_that_share_no_gpus(tmp_path: Path, options: str, command: str, co
         ("torch.distributed.init_process_group('gloo')", "not-needed"),
         ("torch.distributed.init_process_group('nccl')", "needed"),
         ("torch.distributed.init_process_group(BACKEND)", "needed"),
-        ("strange.go(rank)", "needed"),
+        ("strange.go(rank)", "likely"),
+        # Remote calls go through TensorPipe, which has buffers of its own for each pair of processes.
+        ("rpc.init_rpc(f'w{rank}', rank=rank, world_size=2)", "not-needed"),
+        ("rpc.init_rpc(f'w{rank}', rank=rank, world_size=4)", "likely"),
+        ("rpc.init_rpc('w')\n    torch.distributed.init_process_group('nccl')", "needed"),
     ],
 )
 def test_processes_that_a_program_starts_of_itself(tmp_path: Path, body: str, verdict: str) -> None:
     code = "import torch\nimport torch.multiprocessing as mp\n"
     code += "import strange\n" if "strange" in body else ""
+    code += "import torch.distributed.rpc as rpc\n" if "rpc" in body else ""
     code += f"def f(rank):\n    {body}\nif __name__ == '__main__':\n    mp.spawn(f, nprocs=4)\n"
     launch = f"docker run --gpus all -v $PWD:/w -w /w {PYTORCH} python fit.py\n"
     assert need(tmp_path, {"run.sh": launch, "fit.py": code}).verdict == verdict

@@ -93,6 +93,7 @@ _TRITON_CLIENT = (
     "tritonclient.utils.shared_memory.html"
 )
 _SENTENCES = "https://github.com/huggingface/sentence-transformers/blob/cad211983f36ce458e9b3360f3e11b29fc54cbd8/sentence_transformers/base/model.py#L1570"
+_TENSORPIPE = "https://github.com/pytorch/tensorpipe/blob/52791a2fd214b2a9dc5759d36725909c1daa7f2e/tensorpipe/transport/shm/connection_impl.h"
 _JAX_MESH = "https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html"
 _CHRONOS = "https://github.com/amazon-science/chronos-forecasting/blob/95185d1336e5bfdf50374d44c06ad9e10b303144/src/chronos/chronos2/pipeline.py#L280"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
@@ -403,6 +404,7 @@ ROWS: tuple[Row, ...] = (
     Row("tritonclient.utils.shared_memory.create_shared_memory_region", "python-shm", "byte_size", 2, None,
         source=_TRITON_CLIENT),
     Row("start_multi_process_pool", "torch-sharing", source=_SENTENCES),
+    *(Row(f"torch.distributed.rpc.{module}init_rpc", "torch-sharing", source=_TENSORPIPE) for module in ("", "api.")),
     *(Row(f"torchrl.{name}", "torch-sharing", source=f"{_TORCHRL}/{file}")
       for file, names in (
           ("envs/batched_envs.py#L527", ("envs.ParallelEnv", "envs.batched_envs.ParallelEnv")),

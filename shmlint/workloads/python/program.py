@@ -267,7 +267,7 @@ def _names_ranks(loaded: Sequence[Loaded]) -> bool:
     own = {part.removesuffix(".py") for one in loaded for part in one.path.split("/")}
     imported = {package for one in loaded for package in one.packages}
     others = imported - own - sys.stdlib_module_names - _WITHOUT_RANKS
-    return bool(others) or any(_OF_RANKS.search(one.source.text) for one in loaded)
+    return bool(others) or any(_OF_RANKS.search(re.sub(_REMOTE, "", one.source.text)) for one in loaded)
 
 
 _WITHOUT_RANKS = frozenset(
@@ -276,6 +276,8 @@ _WITHOUT_RANKS = frozenset(
 )  # fmt: skip
 """Packages without collectives, but for names of PyTorch."""
 _OF_RANKS = re.compile(r"(?i)distribut|nccl|rccl|parallel|device_?mesh|collective|process_?group")
+_REMOTE = r"torch\.distributed\.rpc|from[ \t]+torch\.distributed[ \t]+import[ \t]+rpc\b"
+"""Remote calls of PyTorch, whose processes talk through TensorPipe."""
 
 
 def _joined(sites: Collection[Site], evaluator: Evaluator) -> tuple[Span | None, bool]:
@@ -644,6 +646,9 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
         return any(walker.evaluator.argument(site.node, o, -1, "", site.scope).value in _ALONE for o in options)
     if row.use == "shared-array":
         return _keeps_no_array(site, walker)
+    if row.call.endswith(".init_rpc"):  # each side of a connection has a buffer of 2 MiB
+        processes = walker.evaluator.argument(site.node, "world_size", 3, None, site.scope)
+        return processes.certain and 0 < (processes.number or 0) <= 2
     if row.use == "ucx":
         names = {keyword.arg or "" for keyword in site.node.keywords}
         chosen = "protocol" in names or not any(name.startswith("enable_") for name in names)  # which choose UCX
