@@ -226,7 +226,8 @@ def _read_ranks(words: tuple[str, ...], launcher: bool) -> tuple[int | None, boo
     programs = {word.rpartition("/")[2] for word in words}
     if programs & MPI_LAUNCHERS and _has_host_file(words):
         return None, True
-    if not programs.isdisjoint(_ACCELERATE) and "--cpu" in words:
+    on_cpus = _runs_fabric(words) and ("--accelerator=cpu" in words or ("--accelerator", "cpu") in pairwise(words))
+    if on_cpus or (not programs.isdisjoint(_ACCELERATE) and "--cpu" in words):
         return 1, False  # its processes run on CPUs: NCCL connects none of them
     total: int | None = None
     unknown = False
@@ -301,7 +302,7 @@ def _counting(words: Sequence[str], programs: set[str], launcher: bool) -> froze
         names = names - {"--world_size"} | _COMPOSER_OPTIONS
     if any(options(words, RANK_OF)):
         names -= {"--world_size", "--world-size"}
-    if "litgpt" in programs or _names_strategy(words):
+    if "litgpt" in programs or _runs_fabric(words) or _names_strategy(words):
         names |= {"--devices", "--trainer.devices", "--gpus", "--trainer.gpus"}
     return names
 
@@ -314,17 +315,26 @@ def _counted(words: tuple[str, ...], programs: set[str], launcher: bool) -> tupl
     start = next((at for at, word in enumerate(words) if word.rpartition("/")[2] in _LAUNCH_PYTHON), len(words))
     behind = enumerate(words[start:], start)
     front = words[: next((at for at, word in behind if word.endswith(".py") or word == "-m"), len(words))]
-    return front if any(options(front, _counting(words, programs, launcher))) else words
+    own = _runs_fabric(words) or any(options(front, _counting(words, programs, launcher)))
+    return front if own else words
 
 
-_LAUNCH_PYTHON = MPI_LAUNCHERS | _TORCHRUN | _ACCELERATE | {"deepspeed", "composer"}
+_LAUNCH_PYTHON = MPI_LAUNCHERS | _TORCHRUN | _ACCELERATE | {"deepspeed", "composer", "fabric", "lightning"}
+
+
+def _runs_fabric(words: Sequence[str]) -> bool:
+    """Whether Lightning's own command starts a script in several processes: ``fabric run --devices=2 train.py``.
+
+    https://github.com/Lightning-AI/pytorch-lightning/blob/2.4.0/src/lightning/fabric/cli.py
+    """
+    return tuple(words[1:2]) == ("run",) and words[0].rpartition("/")[2] in ("fabric", "lightning")
 
 
 def starts_ranks(words: Sequence[str]) -> bool:
     """Whether a command is a launcher of ranks, names what one does, or is arguments for the program of its image."""
     launchers = _STARTS_PYTHON | _ACCELERATE | {"litgpt", "srun"}
     launched = any(word.rpartition("/")[2] in launchers for word in words)
-    named = _names_strategy(words) or next(_of_keys(words), None) is not None
+    named = _runs_fabric(words) or _names_strategy(words) or next(_of_keys(words), None) is not None
     return launched or named or words[0].startswith("-")
 
 
@@ -455,7 +465,9 @@ def has_rank_for_each(words: Sequence[str]) -> bool:
     names = _PROCESSES | _counting(words, programs, not programs.isdisjoint(_WITH_RANKS))
     asked = any(value in ("gpu", "auto") for _, value in options(words, _PROCESSES))
     asked = asked or any(re.fullmatch(_COUNTED_GPUS, value) for _, value in options(words, names))
-    return asked or any(value == "-1" and re.fullmatch(_DEVICE_KEYS, key) for key, value in _keys(words))
+    every = [(key, value) for key, value in _keys(words) if re.fullmatch(_DEVICE_KEYS, key)]
+    every += options(words, frozenset({"--devices"})) if _runs_fabric(words) else ()
+    return asked or any(value == "-1" for _, value in every)
 
 
 _COUNTED_GPUS = (

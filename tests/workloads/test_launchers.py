@@ -44,11 +44,17 @@ def test_ranks_by_default_where_something_else_may_be_given(tmp_path: Path, befo
         ("4", "--nproc_per_node=gpu", "needed"),
         ("4", "--nproc-per-node auto", "needed"),
         ("4", "--nproc_per_node=gpu --nnodes=2", "likely"),
+        ("4", "fabric run --devices -1", "needed"),
+        ("4", "fabric run --accelerator=cuda --devices=2", "needed"),
+        ("4", "lightning run model --strategy=ddp --devices=0,1", "needed"),
+        ("4", "fabric run --devices=1", "not-needed"),
+        ("4", "fabric run", "not-needed"),
+        ("4", "fabric run --accelerator cpu --devices=2", "not-needed"),
         ("all", "--nproc_per_node=gpu", "likely"),
     ],
 )
 def test_one_rank_for_each_gpu(tmp_path: Path, count: str, options: str, verdict: str) -> None:
-    services = compose(f"torchrun {options} fit.py")
+    services = compose(f"{options if ' run' in options else f'torchrun {options}'} fit.py --devices 9")
     services = services.replace("{capabilities: [gpu]}", f"{{count: {count}, capabilities: [gpu]}}")
     joined = "import torch\ntorch.distributed.init_process_group('nccl')\n"
     files = {"compose.yaml": services, "Dockerfile": DOCKERFILE, "fit.py": joined}
@@ -249,6 +255,13 @@ def test_each_rank_that_a_program_starts_has_its_loaders(tmp_path: Path, code: s
         ("import lightning as L\nL.Trainer(devices=[0, 1])", 2),
         ("import lightning as L\nL.Trainer(devices=[3])", None),
         ("import lightning as L\nL.Trainer(devices='0,1,2')", 3),
+        # A class that extends a trainer is one.
+        ("import lightning as L\nclass Own(L.Trainer):\n    pass\nOwn(accelerator='gpu', devices=2)", 2),
+        ("import lightning as L\nclass Own(L.Trainer):\n    def __init__(self, n):\n"
+         "        super().__init__(devices=n)\nOwn(2)", 2),
+        ("import lightning as L\nclass Own(L.Trainer):\n    def __init__(self, **kw):\n"
+         "        super().__init__(strategy='auto', **kw)\nOwn(devices=1)", None),
+        ("from transformers import Trainer\nclass Own(Trainer):\n    pass\nOwn(devices=2)", None),
         ("import hugectr\nhugectr.CreateSolver(vvgpu=[[0, 1, 2, 3], [0, 1, 2, 3]])", 4),
         ("import hugectr\ngpus = [[0, 1]]\nhugectr.CreateSolver(vvgpu=gpus)", 2),
         ("import hugectr\nhugectr.CreateSolver(vvgpu=['0,1'])", 2),

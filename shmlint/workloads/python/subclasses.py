@@ -1,4 +1,4 @@
-"""Classes of the repository that extend a loader of a library: what a call of one of them starts."""
+"""Classes of the repository that extend a loader or a trainer of a library: what a call of one of them starts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Rows = Callable[[str], Row | None]
 
 
 def row_of_class(site: Site, walker: Walker, rows: _Rows, names: Collection[str]) -> Row | None:
-    """The row of the loader that a call makes through a class of the repository, or through a name for one of several.
+    """The row of the loader or trainer that a call makes through a class of the repository, or a name for one of several.
 
     Either the class hands the keywords of its call on, or it passes workers of its own to ``super().__init__``.
     ``names`` are those of the classes that may extend one.
@@ -28,17 +28,18 @@ def row_of_class(site: Site, walker: Walker, rows: _Rows, names: Collection[str]
     if isinstance(called, ast.Attribute) and called.attr == "__init__":
         owner = site.scope.owner
         more = len(site.node.args) > 1 or any(keyword.arg is None for keyword in site.node.keywords)
-        if owner is None or not (counted or (more and owner.name in names)):
+        if owner is None or not (counted or owner.name in names):
             return None
         is_super = isinstance(called.value, ast.Call) and dotted(called.value.func) == "super"
         by_name = dotted(called.value) in {dotted(base) for base in owner.bases}
-        return _inherited(owner, site.scope, walker, rows) if is_super or by_name else None
+        row = _inherited(owner, site.scope, walker, rows) if is_super or by_name else None
+        return row if counted or more or (row is not None and row.use == "ranks") else None
     for name, scope in _names(called, site.scope, walker) if counted else [(site.name, site.scope)]:
         found = _class(name, scope, walker)
         row = rows(name) if found is None else None
         if found is not None and _hands_on(found[0]):
             row = _inherited(*found, walker, rows)
-        if row is not None and row.use == "dataloader":
+        if row is not None and row.use in ("dataloader", "ranks"):
             return row
     return None
 
