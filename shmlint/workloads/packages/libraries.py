@@ -52,7 +52,7 @@ class Row(NamedTuple):
     file: str = ""
     """The argument that is a file of YAML with arguments, which those of the call itself beat."""
     devices: str = ""
-    """The argument that is a list of GPUs, each of which gets a rank."""
+    """The argument that is a list of GPUs, each of which gets a rank, or a process that shares tensors."""
     imported: str = ""
     """The package that the program imports, for a bare name that is only that of a method of its objects."""
 
@@ -404,6 +404,8 @@ ROWS: tuple[Row, ...] = (
     Row("tritonclient.utils.shared_memory.create_shared_memory_region", "python-shm", "byte_size", 2, None,
         source=_TRITON_CLIENT),
     Row("start_multi_process_pool", "torch-sharing", source=_SENTENCES),
+    *(Row(name, "torch-sharing", source=_SENTENCES, devices="device", imported="sentence_transformers")
+      for name in ("encode", "encode_query", "encode_document", "predict", "rank")),
     *(Row(f"torch.distributed.rpc.{module}init_rpc", "torch-sharing", source=_TENSORPIPE) for module in ("", "api.")),
     *(Row(f"torchrl.{name}", "torch-sharing", source=f"{_TORCHRL}/{file}")
       for file, names in (

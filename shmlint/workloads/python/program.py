@@ -551,7 +551,7 @@ _BATCH_SAMPLERS = frozenset({"torch.utils.data.BatchSampler", "torch.utils.data.
 
 def _on_each_gpu(row: Row, site: Site, evaluator: Evaluator) -> list[Call]:
     """The ranks of a trainer that starts one on each GPU of a list; the number of a single GPU starts none."""
-    if not row.devices:
+    if not row.devices or row.use != "dataloader":
         return []
     own = Row(row.call, "ranks", row.devices, default=None, source=row.source, file=row.file)
     ranks = _filled(own, site, evaluator)
@@ -646,6 +646,8 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
         return any(walker.evaluator.argument(site.node, o, -1, "", site.scope).value in _ALONE for o in options)
     if row.use == "shared-array":
         return _keeps_no_array(site, walker)
+    if row.use == "torch-sharing" and row.devices:
+        return not _is_list_given(row.devices, site, walker.evaluator)
     if row.call.endswith(".init_rpc"):  # each side of a connection has a buffer of 2 MiB
         processes = walker.evaluator.argument(site.node, "world_size", 3, None, site.scope)
         return processes.certain and 0 < (processes.number or 0) <= 2
@@ -655,6 +657,13 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
         protocol = walker.evaluator.argument(site.node, "protocol", -1, "tcp", site.scope).value
         return chosen and isinstance(protocol, str) and not protocol.startswith("ucx")
     return False
+
+
+def _is_list_given(name: str, site: Site, evaluator: Evaluator) -> bool:
+    """Whether an argument is a list, as it is or by a name."""
+    given = next((keyword.value for keyword in site.node.keywords if keyword.arg == name), None)
+    values = evaluator.given_to(given, site.scope) if isinstance(given, ast.Name | ast.Attribute) else []
+    return any(isinstance(value, ast.List | ast.ListComp) for value in (given, *(value for value, _ in values)))
 
 
 def _keeps_no_array(site: Site, walker: Walker) -> bool:

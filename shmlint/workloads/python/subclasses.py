@@ -15,7 +15,7 @@ _Rows = Callable[[str], Row | None]
 
 
 def row_of_class(site: Site, walker: Walker, rows: _Rows, names: Collection[str]) -> Row | None:
-    """The row of the loader or trainer that a call makes through a class of the repository, or a name for one of several.
+    """The row of the loader or trainer that a call makes through a class of the repository, or one of several names.
 
     Either the class hands the keywords of its call on, or it passes workers of its own to ``super().__init__``.
     ``names`` are those of the classes that may extend one.

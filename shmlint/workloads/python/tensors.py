@@ -86,7 +86,7 @@ def _is_of_torch(call: ast.Call, scope: Scope) -> bool:
 def _parts(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Sequence[tuple[ast.expr, Scope]]:
     """What an expression has, is made from, or stands for."""
     if isinstance(node, ast.Name):
-        return evaluator.given_to(node, scope)
+        return evaluator.given_to(node, scope) or [(value, scope) for value in _first_of(node.id, scope)]
     parts: Sequence[ast.expr] = ()
     if isinstance(node, ast.Tuple | ast.List):
         parts = node.elts
@@ -99,6 +99,15 @@ def _parts(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Sequence[tuple
     elif isinstance(node, ast.Call):
         parts = (node.func,)
     return [(part, scope) for part in parts]
+
+
+def _first_of(name: str, scope: Scope) -> Iterator[ast.expr]:
+    """The values whose first part a function gives a name: ``wave, rate = torchaudio.load(path)``."""
+    for node in ast.walk(scope.function) if scope.function is not None else ():
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        first = target.elts[0] if isinstance(target, ast.Tuple | ast.List) and target.elts else None
+        if isinstance(node, ast.Assign) and isinstance(first, ast.Name) and first.id == name:
+            yield node.value.elts[0] if isinstance(node.value, ast.Tuple) and node.value.elts else node.value
 
 
 def collects_images(module: Module) -> bool:

@@ -466,6 +466,10 @@ PASSED = "its processes exchange tensors in a way that is not followed"
         ("from multiprocessing import Pool\ndef f(x):\n    y = torch.load(x)\n    return y.item()\nPool().map(f, a)",
          ""),
         ("from multiprocessing import Pool\ndef f(x):\n    torch.save(x, 'a')\nPool().map(f, a)", ""),
+        ("import torchaudio\nfrom multiprocessing import Pool\ndef f(x):\n    wave, rate = torchaudio.load(x)\n"
+         "    return wave\nwith Pool(8) as pool:\n    pool.map(f, a)", PASSED),
+        ("import torchaudio\nfrom multiprocessing import Pool\ndef f(x):\n    wave, rate = torchaudio.load(x)\n"
+         "    return rate\nwith Pool(8) as pool:\n    pool.map(f, a)", ""),
         ("from multiprocessing.pool import ThreadPool\ndef f(x):\n    return torch.load(x)\nThreadPool().map(f, a)",
          ""),
         ("from concurrent.futures import ProcessPoolExecutor as E\nfrom own import f\nE().submit(f, 1)", PASSED),
