@@ -68,6 +68,7 @@ from shmlint.workloads.python.tensors import (
     reads_items,
 )
 from shmlint.workloads.python.values import UNKNOWN, Found, Scope, changed, text_of
+from shmlint.workloads.python.varied import with_varied
 
 _MOST_TURNS = 3
 """How often a program is walked again with modules that may call its methods."""
@@ -135,6 +136,7 @@ def _result(walker: Walker) -> Reading:
         elif row is None and _may_train(site, walker):
             walker.stop(f"how `{site.name}` loads its data is unknown", site.span)
     shapes, sizes_known = _shapes(sites.values(), loaded, walker.evaluator)
+    calls = with_varied(calls, loaders, sites.values(), walker.evaluator)
     early = early_steps(loaded) if len(shapes) > 1 else frozenset()
     items = [item for at, item in shapes.items() if at not in early]
     calls = calls if items else with_own_items(calls, loaders, sites.values(), loaded, walker.evaluator)

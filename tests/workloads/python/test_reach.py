@@ -483,6 +483,29 @@ def test_tensors_that_processes_exchange(tmp_path: Path, code: str, stopped: str
     assert found.verdict == ("unknown" if stopped else "not-needed")
 
 
+SWEPT = (
+    "import wandb\nfrom torch.utils.data import DataLoader\nfrom torchvision import datasets, transforms as T\n"
+    "d = datasets.ImageFolder('/d', T.Compose([T.Resize((224, 224)), T.ToTensor()]))\ndef main():\n"
+    "    wandb.init(config=dict(bs=2))\n    for x in DataLoader(d, batch_size=BATCH, num_workers=4): x.cuda()\n"
+)
+SWEEP = "wandb.agent(wandb.sweep({'parameters': {'KEY': {'values': [64, 128]}}}), main)\n"
+
+
+@table(
+    "code, verdict",
+    [
+        (SWEPT.replace("BATCH", "wandb.config.bs") + SWEEP.replace("KEY", "bs"), "likely"),
+        (SWEPT.replace("BATCH", "wandb.config['bs']") + SWEEP.replace("KEY", "bs"), "likely"),
+        (SWEPT.replace("BATCH", "wandb.config.bs") + SWEEP.replace("KEY", "lr"), "not-needed"),
+        (SWEPT.replace("BATCH", "2") + SWEEP.replace("KEY", "bs"), "not-needed"),
+        (SWEPT.replace("BATCH", "wandb.config.bs") + "wandb.agent('me/x/abc', main)\n", "likely"),
+        (SWEPT.replace("BATCH", "wandb.config.bs") + "main()\n", "not-needed"),
+    ],
+)  # fmt: skip
+def test_what_a_sweep_varies(tmp_path: Path, code: str, verdict: str) -> None:
+    assert of_program(tmp_path, code).verdict == verdict
+
+
 OWN = "class Own:\n    def __getitem__(self, i):\n        return self.item(i)\n    def item(self, i):\n        {}\n"
 SMALL = "from torchvision.transforms import Resize\nt = Resize(32)\nDataLoader(d, batch_size=16, num_workers=2)\n"
 VOLUMES = "DataLoader(Spacingd(keys), batch_size=2, num_workers=4)\n"
