@@ -176,6 +176,8 @@ def _doubt(call: Call, reading: Reading, entry: Entry, room: int, ranks: int) ->
         return "whether it gets there is decided at run time"
     if call.row.call.startswith("torch.multiprocessing.") and call.row.use == "ranks" and reading.collective is None:
         return "whether its processes join each other is not known"
+    if call.row.one_process:
+        return "one process has all GPUs, and may reach them without shared memory"
     if call.row.use == "dataloader" and "." not in call.row.call:
         return "its loader only has the name of PyTorch's"
     if not call.processes.certain and not _exceeds(call, _items_of(call, reading), room):
@@ -611,15 +613,20 @@ def _spawned(call: Call, reading: Reading, launch: Launch) -> Mechanism | None:
 
 
 def _devices(value: object) -> int | None:
-    """How many GPUs a list of their numbers names: ``[0, 1]``, ``"0,1"``, or a list for each node."""
+    """How many GPUs a list of their numbers or names has: ``[0, 1]``, ``"0,1"``, ``["GPU:0", "GPU:1"]``, or a list for
+    each node."""
     if isinstance(value, str) and re.fullmatch(r"\s*\d+(\s*,\s*\d+)+\s*", value):
         return value.count(",") + 1
     if not isinstance(value, tuple) or not value:
         return None
-    if all(isinstance(gpu, int) for gpu in value):
+    if all(isinstance(gpu, int) or (isinstance(gpu, str) and re.fullmatch(_GPU, gpu) is not None) for gpu in value):
         return len(value)
     nodes = [_devices(node) for node in value]
     return max((node for node in nodes if node is not None), default=None) if None not in nodes else None
+
+
+_GPU = r"(?i)/?(?:(?:device|physical_device):)?(?:gpu|cuda|xla_gpu):\d+"
+"""The name of a GPU in TensorFlow, JAX or PyTorch."""
 
 
 def _need(found: list[tuple[Mechanism, bool]], room: int) -> Need | None:

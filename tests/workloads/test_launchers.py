@@ -360,11 +360,27 @@ def test_one_gpu_has_no_ranks_to_count(tmp_path: Path) -> None:
         "import jax\nmesh = jax.make_mesh((2,), ('x',))",
         "import jax\nfrom jax.sharding import Mesh\nMesh(jax.devices(), ('x',))",
         "from jax.experimental import mesh_utils\nmesh_utils.create_device_mesh((2,))",
+        "import keras\nkeras.distribution.set_distribution(keras.distribution.DataParallel())",
     )):  # fmt: skip
         for text, verdict in ((one, "not-needed"), (compose("python fit.py"), "unknown")):
             files = {"compose.yaml": text, "Dockerfile": DOCKERFILE, "fit.py": code}
             (tmp_path / f"{number}{verdict}").mkdir()
             assert need(tmp_path / f"{number}{verdict}", files).verdict == verdict, code
+
+
+@table(
+    "code, verdict, told",
+    [
+        ("import tensorflow as tf\ntf.distribute.MirroredStrategy(['GPU:0', 'GPU:1'])", "likely", ["2 ranks"]),
+        ("import tensorflow as tf\ntf.distribute.MirroredStrategy(devices=['/gpu:0', 'gpu:1'])", "likely", ["2 ranks"]),
+        ("import tensorflow as tf\ntf.distribute.MirroredStrategy(['GPU:0'])", "not-needed", []),
+        ("import tensorflow as tf\ntf.distribute.MirroredStrategy(named())", "unknown", []),
+        ("import keras\nkeras.distribution.DataParallel(devices=['gpu:0', 'gpu:1'])", "likely", ["2 ranks"]),
+    ],
+)
+def test_gpus_of_one_process(tmp_path: Path, code: str, verdict: str, told: list[str]) -> None:
+    found = need(tmp_path, {"compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, "fit.py": code})
+    assert (found.verdict, [mechanism.because for mechanism in found.mechanisms]) == (verdict, told)
 
 
 @table(

@@ -53,6 +53,8 @@ class Row(NamedTuple):
     """The argument that is a file of YAML with arguments, which those of the call itself beat."""
     devices: str = ""
     """The argument that is a list of GPUs, each of which gets a rank, or a process that shares tensors."""
+    one_process: bool = False
+    """All of its GPUs are of one process, which may reach them without shared memory."""
     imported: str = ""
     """The package that the program imports, for a bare name that is only that of a method of its objects."""
 
@@ -95,6 +97,7 @@ _TRITON_CLIENT = (
 _SENTENCES = "https://github.com/huggingface/sentence-transformers/blob/cad211983f36ce458e9b3360f3e11b29fc54cbd8/sentence_transformers/base/model.py#L1570"
 _TENSORPIPE = "https://github.com/pytorch/tensorpipe/blob/52791a2fd214b2a9dc5759d36725909c1daa7f2e/tensorpipe/transport/shm/connection_impl.h"
 _JAX_MESH = "https://docs.jax.dev/en/latest/notebooks/Distributed_arrays_and_automatic_parallelization.html"
+_KERAS = "https://github.com/keras-team/keras/blob/v3.8.0/keras/src/distribution/distribution_lib.py"
 _CHRONOS = "https://github.com/amazon-science/chronos-forecasting/blob/95185d1336e5bfdf50374d44c06ad9e10b303144/src/chronos/chronos2/pipeline.py#L280"
 _SHARING = "https://docs.pytorch.org/docs/stable/multiprocessing.html#sharing-strategies"
 
@@ -353,13 +356,13 @@ ROWS: tuple[Row, ...] = (
     Row("torch.multiprocessing.spawn", "ranks", "nprocs", 2, 1),
     Row("paddle.distributed.spawn", "ranks", "nprocs", 2, None),
     Row("horovod.run", "ranks", "np", -1, None),
-    Row("tensorflow.distribute.MirroredStrategy", "ranks", "devices", 0, None),
+    Row("tensorflow.distribute.MirroredStrategy", "ranks", "devices", 0, None, one_process=True),
     Row("tensorflow.distribute.MultiWorkerMirroredStrategy", "ranks", "cluster_resolver", 0, None),
-    Row("jax.pmap", "ranks", "devices", -1, None),
-    Row("jax.make_mesh", "ranks", "devices", -1, None, source=_JAX_MESH),
-    Row("jax.sharding.Mesh", "ranks", "devices", -1, None, source=_JAX_MESH),
-    Row("jax.experimental.mesh_utils.create_device_mesh", "ranks", "devices", -1, None, source=_JAX_MESH),
-    Row("jax.experimental.maps.Mesh", "ranks", "devices", -1, None, source=_JAX_MESH),
+    Row("jax.pmap", "ranks", "devices", -1, None, one_process=True),
+    *(Row(f"jax.{name}", "ranks", "devices", -1, None, source=_JAX_MESH, one_process=True)
+      for name in ("make_mesh", "sharding.Mesh", "experimental.mesh_utils.create_device_mesh", "experimental.maps.Mesh")),
+    *(Row(f"{package}.distribution.{name}", "ranks", "devices", position, None, source=_KERAS, one_process=True)
+      for package in ("keras", "tensorflow.keras") for name, position in (("DataParallel", 1), ("ModelParallel", -1))),
     Row("torch.multiprocessing.start_processes", "ranks", "nprocs", 2, 1),
     Row("accelerate.notebook_launcher", "ranks", "num_processes", 2, ALL),
     Row("accelerate.launchers.notebook_launcher", "ranks", "num_processes", 2, ALL),
