@@ -18,6 +18,7 @@ from shmlint.model.source import Span
 from shmlint.syntax.shell_assignments import AssignmentReader
 from shmlint.syntax.shell_calls import OtherCalls
 from shmlint.syntax.shell_conditions import Conditions, Dead, When, dead, goes_on_beside, leaves, only_waits, when
+from shmlint.syntax.shell_grammar import walk
 from shmlint.syntax.shell_output import (
     PAGE,
     PRINTERS,
@@ -44,7 +45,7 @@ from shmlint.syntax.shell_text import (
     mentions_engine,
     place,
 )
-from shmlint.syntax.shell_tree import Tree, walk
+from shmlint.syntax.shell_tree import Tree
 from shmlint.syntax.shell_variables import CALLS_IN_CALLS, END, MOST_CALLS, Assignment, Buffer, Call, Range, Variables
 from shmlint.syntax.shell_words import QUOTED_MARK, WordReader, some_words
 from shmlint.syntax.word import TALKERS, Cause, Word, also_runs, talks
@@ -908,7 +909,7 @@ _VARIABLE = re.compile(r"\"?\$(?:\{[^}]*\}|\([^)]*\)|\w+|[@*])\"?")
 _ELEMENT_KEY = re.compile(r"^(?:\w+(?:\[[^]\n]*\])?|\[[^]\n]*\])\+?=")
 
 
-_STARTING_LINE = re.compile(rf"(?m)^[ \t]*(?:sudo[ \t]+)?({STARTS.pattern})")
+_STARTING_LINE = re.compile(rf"(?m)^[ \t]*(?:sudo[ \t]+)?({MAY_START.pattern})")
 
 
 class _EngineReader(_CommandReader):

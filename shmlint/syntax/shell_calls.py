@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from shmlint.model.record import NamedTuple
+from shmlint.syntax.shell_grammar import parsed, walk
 from shmlint.syntax.shell_programs import may_be_function
 from shmlint.syntax.shell_text import ShellText, mentions_engine
-from shmlint.syntax.shell_tree import Tree, parsed, walk
+from shmlint.syntax.shell_tree import Tree
 from shmlint.syntax.shell_variables import ANY, END, Range
 from shmlint.syntax.shell_words import WordReader
 from shmlint.syntax.word import is_expansion

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from _thread import get_ident
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -11,12 +10,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.model.source import Span, character_offsets
-from shmlint.syntax.grammar import language, new_parser
+from shmlint.syntax.grammar import language
+from shmlint.syntax.shell_grammar import GRAMMAR, parsed, readable, walk
 from shmlint.syntax.shell_text import ShellText
 from shmlint.syntax.shell_variables import END, Range
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Node
 
 _BRANCHES = frozenset(
     {"if_statement", "elif_clause", "else_clause", "case_item", "while_statement", "for_statement",
@@ -45,7 +45,6 @@ _NOTED = frozenset(
 _COMMAND = frozenset({"command"})
 
 
-_GRAMMAR = "tree_sitter_bash"
 _GLOBAL = re.compile(r"\w+\s+(?:-\w+\s+)*-\w*g")
 """``declare -g``, which sets a variable of the text in a function."""
 _MOST_OPTIONS = 80
@@ -53,126 +52,10 @@ _MOST_OPTIONS = 80
 
 
 @cache
-def _parser(thread: int) -> Parser:
-    """A parser of the thread's own."""
-    return new_parser(_GRAMMAR)
-
-
-@cache
 def _ids(kinds: frozenset[str]) -> frozenset[int]:
     """The grammar's numbers of some kinds of nodes, which it tells faster than their names."""
-    grammar = language(_GRAMMAR)
+    grammar = language(GRAMMAR)
     return frozenset(i for i in range(grammar.node_kind_count) if grammar.node_kind_for_id(i) in kinds)
-
-
-def parsed(text: str) -> Node:
-    """The root of a shell text's tree; its places are bytes of UTF-8."""
-    return _parser(get_ident()).parse(text.encode("utf-8", "surrogatepass")).root_node
-
-
-def _ending_tests(text: str) -> tuple[str, Node]:
-    """A text and its tree, in which a ``[`` without a ``]`` in its line takes no more than the line.
-
-    The grammar looks for the ``]`` in the lines after it, up to the end of the text; to a shell it is a command that
-    fails. Another command of the same length stands for it, if the grammar reads all of the text then.
-    """
-    root = parsed(text)
-    if root.has_error and (ended := re.sub(_OPEN_TEST, r"\1:", text)) != text:
-        other = parsed(ended)
-        if not other.has_error:
-            return ended, other
-    return text, root
-
-
-_BEFORE_GROUP = re.compile(
-    r"(?m)((?:^|[;&|({]|\b(?:if|elif|while|until|then|else|do)\b)[ \t]*)"
-    r"(!|time(?:[ \t]+-p)?|coproc(?:[ \t]+[A-Za-z_]\w*)?)(?=[ \t]+\{\s)"
-)
-"""A word in front of ``{ …; }``, for which the grammar takes the brace for a word, too."""
-_QUOTED_PATTERN = re.compile(
-    r"""\$\{\w+(?:\[[^]\n]*\])?(?:\#|%|/|\^|,)(?=[^}\n]{0,200}')"""
-    r"""(?P<pattern>(?:\\.|'[^'\n]*'|"(?:\\.|[^"\\\n])*"|[^}'"\\\n]){0,200}+)\}"""
-)
-_WITH_QUOTE = re.compile(r"""\\.|'[^']*'|"[^"]*'[^"]*\"""")
-
-
-def _without_quoted_patterns(text: str) -> str:
-    """A text in which no pattern of an expansion is quoted, ``${NAME//'/'/_}``.
-
-    The grammar does not know quotation marks there, and takes all that follows for a text. The values of such an
-    expansion are not known in any case; another text of the same length stands for the pattern.
-    """
-
-    def plain(found: re.Match[str]) -> str:
-        pattern = _WITH_QUOTE.sub(lambda quoted: "_" * len(quoted[0]), found["pattern"])
-        return f"{text[found.start():found.start('pattern')]}{pattern}}}"
-
-    return _QUOTED_PATTERN.sub(plain, text) if "${" in text and "'" in text else text
-
-
-_OPEN_TEST = r"(?m)^([ \t]*)\[(?=[ \t][^\]\\'\"`$&|;()\n]*$)"
-
-
-def _without_redirections_of_assignments(text: str, root: Node) -> tuple[str, Node]:
-    """A text and its tree, in which an assignment ends where a redirection behind it does: ``N=$(f) 2>/dev/null``.
-
-    The grammar takes the next command, be it in another line or behind a ``;``, for what the assignment is made for.
-    Blanks stand for such a redirection, which sets nothing.
-    """
-    if _REDIRECTED.search(text) is None:
-        return text, root
-    changed = bytearray(text.encode("utf-8", "surrogatepass"))
-    found = [span for node in walk(root) if node.type == "command" for span in _redirections_before(node, changed)]
-    if not found:
-        return text, root
-    for start, end in found:
-        changed[start:end] = b" " * (end - start)
-    text = changed.decode("utf-8", "surrogatepass")
-    return text, parsed(text)
-
-
-_REDIRECTED = re.compile(r"(?m)^[ \t]*(?:[\w.]+ +)?\w+\+?=[^\n]*[ \t)\"'][0-9]*[<>]")
-_BETWEEN = re.compile(rb"\s*[;\n&|]")
-
-
-def _redirections_before(command: Node, text: bytearray) -> Iterator[tuple[int, int]]:
-    """The redirections between the assignments of a command and its name, where that is of another one."""
-    children = command.children
-    assigned = [child.type == "variable_assignment" for child in children]
-    at = next((at for at, is_so in enumerate(assigned) if not is_so), len(children))
-    behind = next((i for i, child in enumerate(children) if i >= at and child.type != "file_redirect"), len(children))
-    if 0 < at < behind < len(children) and _BETWEEN.match(text, children[behind - 1].end_byte) is not None:
-        yield from ((child.start_byte, child.end_byte) for child in children[at:behind])
-
-
-def _ending_before_backslashes(text: str, root: Node) -> tuple[str, Node]:
-    """A text and its tree, in which a command ends before a line that begins with ``\\docker``.
-
-    The grammar takes that word, with the line end before it, for one more word of the command. The backslash only keeps
-    the shell from reading the name as an alias; a blank stands for it.
-    """
-    written = text.encode("utf-8", "surrogatepass")
-    words = (node for node in walk(root) if node.type == "word" and node.end_byte - node.start_byte > len("\n\\"))
-    starts = [node.start_byte for node in words if _NO_ALIAS.match(written, node.start_byte)]
-    if not starts:
-        return text, root
-    changed = bytearray(written)
-    for start in starts:
-        changed[start + 1] = ord(" ")
-    text = changed.decode("utf-8", "surrogatepass")
-    return text, parsed(text)
-
-
-_NO_ALIAS = re.compile(rb"(?<!\\)\n\\(?=[\w./])")
-
-
-def walk(root: Node) -> Iterator[Node]:
-    """All nodes in the order of the text, without recursion."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack += reversed(node.children)
 
 
 def _is_broken(node: Node) -> bool:
@@ -229,9 +112,6 @@ def _words_behind(redirect: Node) -> tuple[list[Node], bool]:
     return found, True
 
 
-_CLOSED = re.compile(r"([<>])&-(?=[ \t]+[^\s|&;()<>])")
-
-
 _ALL_EXPORTED = r"\s([-+])(?:\w*a\w*|\w*o\s+allexport)(?=\s|$)"
 
 
@@ -283,12 +163,7 @@ class Tree:
         After ``a | b | c`` the grammar reads the first command of the next line as words of the last one, if ``||`` or
         ``&&`` is behind it. Such line ends are read as the ``;`` that they mean.
         """
-        if ">&-" in text or "<&-" in text:  # the grammar ends a command behind one that is closed
-            text = _CLOSED.sub(r"\1&1", text)
-        text = _BEFORE_GROUP.sub(lambda found: found[1] + " " * len(found[2]), _without_quoted_patterns(text))
-        text, root = _without_redirections_of_assignments(*_ending_tests(text))
-        if "\n\\" in text:
-            text, root = _ending_before_backslashes(text, root)
+        text, root = readable(text)
         self._note(root)
         self.broken = [self.extent(node) for node in walk(root) if _is_broken(node)] if root.has_error else []
         commands = _ids(_COMMAND)

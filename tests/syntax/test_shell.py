@@ -37,7 +37,17 @@ from tests.table import table
         # A redirection behind an assignment ends it.
         ("A=$(x) 2>/dev/null\ndocker run a\nB=1 >log 2>&1; docker run b\nC=1 D=2 >log && docker run c\n", "abc"),
         ("A=1 >log &\ndocker run a\nB=1 2>&1 | docker run b\nC=1 2>log || docker run c\n", "abc"),
+        ("x || A=$(y |\nz) 2>/dev/null\ndocker run a\nA[0]=1 &>log; docker run b; { A= <<< y; }\ndocker run c", "abc"),
+        ("if x; then\n A=\"x\" 2>&1 # y\nelse\n B=(1) >&2\nfi\ndocker run a\nA=1 2>x\nB=1 2>x\ndocker run b", "ab"),
+        # What compares in a test is a word elsewhere, and ends no command.
+        ("echo == x ==\ndocker run a\necho x =~; docker run b\nprintf == \n[ $x == y ] && docker run c\n", "abc"),
+        ("echo ==> x $1\ndocker run a\nf() { echo ==; }\necho ==\n[[ $x =~ y ]] || docker run b\n", "ab"),
+        # What a test asks about is no pattern.
+        ("[ -w / ] || x\ndocker run a\n[[ ! -d / ]] && x\ndocker run b\nif [ -e / -o x ]; then docker run c; fi", "abc"),
+        ("[ $x -a \\( $y -o $z \\) ] || x\ndocker run a\n[ x \\> \"$y\" ]\ndocker run b\n", "ab"),
+        ("[[ $x =~ ^\"a b\" ]]; docker run a\n[[ $x =~ .*'a b'$ ]]\ndocker run b\n", "ab"),
         # What follows a here-document's command in its line is behind it.
+        ("cat 0<<E\nx \"y\nE\ndocker run a\n", "a"),
         ("cat <<E; docker run a\nx; y\nE\ndocker run b\n", "ab"),
         ("f() {\n cat <<'E' >x && ls; docker run a \\\n\nit's\nE\n}\n{ cat <<-\\E; } >x\n\tE\ndocker run b", "ab"),
         ("case $1 in\n a) cat <<E ;;\nx\nE\n *) docker run a ;;\nesac\n", "a"),
@@ -48,6 +58,8 @@ from tests.table import table
         # A quotation mark in a pattern ends there.
         ("A=\"${B%\\'}\"\ndocker run a\nA=${B//'/'/_}\ndocker run b\n", "ab"),
         ("cat <<E\n\"${B//'/'/_}\"\nE\nA=$(x ${B#\\'})\ndocker run a\nA=${B//\"'\"/}; docker run b\n", "ab"),
+        # A bracket in a pattern may be alone.
+        ("A=\"${1#[}\"; B=\"${A%]}\"\ndocker run a\nA=\"${1//)/}\"\ndocker run b\nA=\"${1%\\]}\"; docker run c", "abc"),
         # What is to be filled in ends no command.
         ("data=<path_to_data>\nexport out=<the output>  # here\n\ndocker run a\n", "a"),
         ("data=<path/to>\ndocker run a <in >out\ncat <in >out\ndocker run b\n", "ab"),
