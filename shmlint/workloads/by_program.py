@@ -132,8 +132,9 @@ def _unknown_library(reading: Reading, launch: Launch) -> Iterator[Step]:
 def _is_idle(reading: Reading, launch: Launch) -> bool:
     """Whether nothing in a program's reach loads data or joins ranks; one rank, or all on one GPU, joins nobody."""
     one_gpu = gpu_count(launch) == 1
-    alone = (call.row.use == "ranks" and (one_gpu or call.processes.number == 1) for call in reading.calls)
-    return reading.collective is None and all(alone)
+    ranks = [call.processes for call in reading.calls if call.row.use == "ranks"]
+    alone = one_gpu or all(count.number == 1 and count.certain for count in ranks)
+    return reading.collective is None and len(ranks) == len(reading.calls) and alone
 
 
 def _bare(readings: Sequence[tuple[Entry, Reading]], left: Sequence[Entry]) -> tuple[tuple[Entry, bool], ...]:
@@ -497,7 +498,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     shape, place = _largest(items) if items and not call.row.least else (fixed, None)
     size = batch.number or (1 if shape else None)  # a batch holds at least one item
     ahead = call.prefetch.number or 2
-    if not shape and count and batch.number:
+    if not shape and count and batch.number and batch.certain:
         texts = ranks * batches_at_once(count, ahead) * batch.number
         if 0 < texts * reading.tokens * _TOKEN_PARTS * _TOKEN <= room:
             return "small"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.project import findings
 from tests.table import table
-from tests.workloads.cases import DOCKERFILE, HELPER, SERVE, compose, need
+from tests.workloads.cases import DOCKERFILE, HELPER, PYTORCH, SERVE, compose, need
 
 
 @table(
@@ -241,3 +241,28 @@ def test_what_env_files_say_counts_and_is_not_shown(tmp_path: Path, given: str, 
     found = need(tmp_path, files)
     assert found.verdict == verdict
     assert "12" not in " ".join((found.why, *(told.text for told in found.evidence)))
+
+
+SERVES = 'import os\nfrom vllm import LLM\nLLM("a/b", tensor_parallel_size=int(os.environ.get("N", 1)))\n'
+LOADS = (
+    "import os\nfrom torch.utils.data import DataLoader\n"
+    "DataLoader(data(RandomResizedCrop(224)), batch_size=int(os.getenv('N', '2')), num_workers=4)\n"
+)
+IN_IMAGE = f"docker run --gpus all %s -v $PWD:/w -w /w {PYTORCH} %s\n"
+
+
+@table(
+    "options, serves, loads",
+    [
+        ("", "not-needed", "not-needed"),
+        ("-e N=64", "needed", "needed"),
+        ("-e N=1", "not-needed", "not-needed"),
+        ("-e N", "unknown", "likely"),
+        ("-e N=$N", "unknown", "likely"),
+        ("--env-file gone.env", "unknown", "likely"),
+    ],
+)
+def test_what_a_variable_may_change_is_not_little(tmp_path: Path, options: str, serves: str, loads: str) -> None:
+    launch = {"run.sh": IN_IMAGE % (options, "python t.py")}
+    assert need(tmp_path / "serves", {**launch, "t.py": SERVES}).verdict == serves
+    assert need(tmp_path / "loads", {**launch, "t.py": LOADS}).verdict == loads
