@@ -121,11 +121,14 @@ class Entry(NamedTuple):
     """The variables that it may find with other values than those of the container; the empty name stands for all."""
     beside: bool = False
     """Whether a script starts several ranks of it in its container, each beside the others."""
+    given: tuple[tuple[str, Value[str]], ...] = ()
+    """The variables that its command, or a script around that, gives it: ``WORKERS=8 python train.py``."""
 
     @property
     def runs(self) -> tuple[object, ...]:
         """What tells it from other programs: its code, and what that is given."""
-        return self.path, self.arguments, self.function, self.more, self.imported, self.variables
+        told = tuple((name, value.known, value.private) for name, value in self.given)
+        return self.path, self.arguments, self.function, self.more, self.imported, self.variables, told
 
     def is_started_by(self, ran: Ran) -> bool:
         """Whether a command starts it, with its arguments."""

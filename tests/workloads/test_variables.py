@@ -266,3 +266,24 @@ def test_what_a_variable_may_change_is_not_little(tmp_path: Path, options: str, 
     launch = {"run.sh": IN_IMAGE % (options, "python t.py")}
     assert need(tmp_path / "serves", {**launch, "t.py": SERVES}).verdict == serves
     assert need(tmp_path / "loads", {**launch, "t.py": LOADS}).verdict == loads
+
+
+@table(
+    "command, script, serves",
+    [
+        ("bash s.sh", "N=2 python t.py", "needed"),
+        ("bash s.sh", "env N=2 python t.py", "needed"),
+        ("bash s.sh", "N=2 python t.py\nN=1 python t.py", "needed"),
+        ("bash s.sh", "N=1 python t.py", "not-needed"),
+        ("bash s.sh", "N=$1 python t.py", "unknown"),
+        ("sh -c 'N=2 python t.py'", "", "needed"),
+        ("env N=2 bash s.sh", "python t.py", "needed"),
+        ("env N=2 bash s.sh", "N=1 python t.py", "not-needed"),
+        ("env N=2 bash s.sh", "unset X; python t.py", "needed"),
+        ("bash s.sh", "set -a; . ./own.env; python t.py", "unknown"),
+        ("bash s.sh", ". ./gone.env; N=1 python t.py", "not-needed"),
+    ],
+)
+def test_variables_that_a_command_gives_its_program(tmp_path: Path, command: str, script: str, serves: str) -> None:
+    files = {"run.sh": IN_IMAGE % ("", command), "s.sh": script, "t.py": SERVES, "own.env": "N=2\n"}
+    assert need(tmp_path, files, ("run.sh",)).verdict == serves

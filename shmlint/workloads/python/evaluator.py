@@ -105,7 +105,7 @@ class Evaluator:
         self.configurations: Configurations | None = None
         self._assignments = assignments
         self.lineage = Lineage(self.definition)
-        self._settings = SettingsClasses(self.lineage, options.files.environment)
+        self._settings = SettingsClasses(self.lineage, options.environment)
         self.changes = Changes(self.given_to, assignments.is_changed)
         self.objects = Objects(self)
         self.dispatched: dict[ast.AST, str] = {}
@@ -1271,10 +1271,10 @@ class Evaluator:
 
     def _variable(self, name: str, default: Found = NOTHING) -> Found:
         """A variable of the container's environment, or what the code takes where there is none."""
-        value = self.options.files.environment.get(name)
+        value = self.options.environment.get(name)
         known = value is not None and value.known is not None
         found = _text_of_variable(value) if known and value is not None else default
-        if not (self.changes.variables | self.options.variables).isdisjoint((name, ANY)):
+        if self.options.may_vary(name) or not self.changes.variables.isdisjoint((name, ANY)):
             return changed(found)
         if self.changes.is_put(name, "os.environ", None):  # by another name of the environment
             return changed(found)

@@ -13,6 +13,7 @@ from shmlint.model.source import Source, Span
 from shmlint.syntax.python import parse
 from shmlint.workloads.filesystem import Files
 from shmlint.workloads.program import Entry
+from shmlint.workloads.python.changes import ANY
 from shmlint.workloads.python.declarations import Declaration, declarations
 from shmlint.workloads.python.values import NOTHING, Found, Scope, changed, key_of, literal, one_of, written
 
@@ -28,7 +29,10 @@ class Options:
 
     def __init__(self, entry: Entry, files: Files) -> None:
         self.files = files
-        self.variables = entry.variables
+        given = dict(entry.given)
+        self.environment = {**files.environment, **given}
+        """The variables of the container, with those that the command gives the program instead."""
+        self._given_variables, self._variables = given.keys(), entry.variables
         self.arguments = entry.arguments
         self.given: dict[str, Found] = {}
         self.flags: dict[str, str] = {}
@@ -55,6 +59,11 @@ class Options:
         self._entry = entry
         self._starts = {word[:1] for word in entry.arguments}
         self._take(entry.arguments)
+
+    def may_vary(self, variable: str) -> bool:
+        """Whether something on the way to the program may give a variable of the container another value."""
+        own = variable in self._given_variables
+        return not own and not self._variables.isdisjoint((variable, ANY))
 
     def _take(self, words: tuple[str, ...]) -> None:
         spans = (self._entry.span,) if self._entry.span is not None else ()

@@ -633,7 +633,7 @@ def _uses_none(row: Row, site: Site, walker: Walker) -> bool:
         loaded = (module for module in walker.modules.loaded.values() if module is not None)
         return any(re.search(_WITHOUT_SHM, module.source.text) for module in loaded)
     if row.use == "ray":
-        head = walker.options.files.environment.get("RAY_ADDRESS")
+        head = walker.options.environment.get("RAY_ADDRESS")
         if head is not None and (head.known or "").startswith("ray://"):
             return True
         folder = walker.evaluator.argument(site.node, "_plasma_directory", -1, None, site.scope).value

@@ -1020,7 +1020,7 @@ class Walker:
 
     def _named_by_variable(self, name: str) -> None:
         """The configuration file that a variable of the container names."""
-        value = self.options.files.environment.get(name)
+        value = self.options.environment.get(name)
         if value is not None and value.known is not None and not value.private:
             self.options.name_file(value.known)
 

@@ -655,13 +655,21 @@ class Follower:
         """Whether something tells a program which rank it is; else it may try one thing in several ways."""
         return any(options(entry.arguments, RANK_OF)) or not _RANKS.isdisjoint(self.overwritten | {*self.environment})
 
+    def _own_variables(self) -> tuple[tuple[str, Value[str]], ...]:
+        """The variables of the command that is followed which differ from those of the container."""
+        everywhere = self.files.environment
+        if everywhere is self.environment:
+            return ()
+        return tuple(one for one in self.environment.items() if everywhere.get(one[0]) is not one[1])
+
     def _start(self, found: Iterable[Entry | Step]) -> None:
         """Add the Python programs that a command starts, and where following it stops."""
         for entry in found:
             if isinstance(entry, Step):
                 self.stop(entry.text, entry.span)
                 continue
-            own = entry._replace(variables=frozenset(self.overwritten), beside=self._beside and self._is_rank(entry))
+            own = entry._replace(variables=frozenset(self.overwritten), given=self._own_variables())
+            own = own._replace(beside=self._beside and self._is_rank(entry))
             if all(other.runs != own.runs for other in self.entries):
                 self.trail.append(Step(f"{named(own.path)}{' (guessed)' if own.guessed else ''}", own.span))
                 self.entries.append(own)
