@@ -13,6 +13,7 @@ from shmlint.syntax.python import dotted
 from shmlint.workloads.python.assignments import Function, parameters_of
 from shmlint.workloads.python.configurations.loaded_files import path_read
 from shmlint.workloads.python.declarations import SETTINGS_CLASSES, SETTINGS_OBJECTS
+from shmlint.workloads.python.lineage import is_own_class
 from shmlint.workloads.python.values import Scope, text_of
 
 ANY = ""
@@ -281,10 +282,12 @@ class Changes:
     def note_call(self, name: str, node: ast.Call, scope: Scope) -> None:
         """Remember what a call changes: ``setattr``, ``vars(module).update``, ``os.environ.update``, ``type``."""
         last = name.rpartition(".")[2]
-        if last[:1].isupper() and isinstance(node.func, ast.Name):
-            given = [ANY] if node.args else []
-            for key in (*given, *(keyword.arg or ANY for keyword in node.keywords)):
-                self.made.setdefault(key, []).append((node.func.id, scope))
+        made = node.func.id if last[:1].isupper() and isinstance(node.func, ast.Name) else ""
+        if scope.owner is not None and is_own_class(node.func):
+            made = scope.owner.name
+        given = [ANY] if node.args else []
+        for key in (*given, *(keyword.arg or ANY for keyword in node.keywords)) if made else ():
+            self.made.setdefault(key, []).append((made, scope))
         if dotted(node.func) in scope.module.definitions and any(map(_is_environment, node.args)):
             self.variables.add(ANY)
         self.fills_self = self.fills_self or (last in ("setattr", "__setattr__") and _sets_any_of_self(node))

@@ -30,7 +30,7 @@ from shmlint.workloads.python.dispatched import (
     prefix_of,
     takes_plainly,
 )
-from shmlint.workloads.python.lineage import Lineage
+from shmlint.workloads.python.lineage import Lineage, is_own_class
 from shmlint.workloads.python.modules import MOST_PASSED_ON, Modules
 from shmlint.workloads.python.objects import Objects
 from shmlint.workloads.python.options import Options
@@ -99,6 +99,8 @@ class Evaluator:
         """How often a call was noted."""
         self.forgotten = 0
         """How often everything was to be worked out again."""
+        self._own_calls: dict[int, list[tuple[ast.Call, Scope]]] = {}
+        """The calls by which classes make objects of themselves, ``cls(workers=8)``, by their ids."""
         self._often: set[str] = set()
         """The functions that have more calls."""
         self._modules = modules
@@ -152,6 +154,8 @@ class Evaluator:
         self.changes.note_call(name, node, scope)
         last = name.rpartition(".")[2]
         found = self.calls.setdefault(last, [])
+        if scope.owner is not None and is_own_class(node.func):
+            last, found = scope.owner.name, self._own_calls.setdefault(id(scope.owner), [])
         if any(node is known for known, _ in found):
             return
         if len(found) < _MOST_CALLS:
@@ -202,6 +206,8 @@ class Evaluator:
         below = self.lineage.below(scope)
         makers = [owner for owner, there in below if _method("__init__", owner, there) is None]
         calls += (call for owner in makers for call in self.calls.get(owner.name, ()))
+        making = [*makers, *(owner for owner, _ in self.lineage.above(scope))]
+        calls += (call for owner in making for call in self._own_calls.get(id(owner), ()))
         handed = self.calls.get("__init__", ())
         return calls + [call for call in handed if any(call[1].owner is owner for owner, _ in below)]
 

@@ -72,6 +72,14 @@ class Lineage:
                 yield found[0], found[1]._replace(owner=found[0])
 
 
+def is_own_class(called: ast.expr) -> bool:
+    """Whether this is the class of the object or class around some code: ``cls``, ``self.__class__``, ``type(self)``.
+    """
+    if isinstance(called, ast.Call):
+        return dotted(called.func) == "type" and [dotted(one) for one in called.args] == ["self"]
+    return dotted(called) in ("cls", "self.__class__")
+
+
 def plain(base: ast.expr) -> ast.expr:
     """A class that another one extends, without its types: ``Base[int]``."""
     return base.value if isinstance(base, ast.Subscript) else base

@@ -118,3 +118,36 @@ def test_keywords_out_of_objects_that_code_fills(tmp_path: Path, before: str, ma
     text = f"{LOADS}{before}{SPREAD.format(mapping)}"
     files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": text}
     assert need(tmp_path, files).verdict == verdict
+
+
+OF_ITSELF = """class Loads:
+    def __init__(self, batch=4, workers=0):
+        self.loader = DataLoader(data(crop), batch_size=batch, num_workers=workers)
+"""
+HEIR = "class Heir(Loads):\n    def __init__(self, *more):\n        super().__init__(*more)\n"
+FIELDS = "from dataclasses import dataclass\n@dataclass\nclass Kept:\n    w: int = 0\n"
+
+
+@table(
+    "before, made, after, verdict",
+    [
+        (OF_ITSELF, "cls(64, workers=8)", "Loads.make()", "needed"),
+        (OF_ITSELF, "cls(2, workers=1)", "Loads.make()", "not-needed"),
+        (OF_ITSELF, "cls(64, **more)", "Loads.make(workers=8)", "needed"),
+        (OF_ITSELF, "cls(64, 8)", "class Heir(Loads): pass\nHeir.make()", "needed"),
+        (OF_ITSELF, "cls(64, 8)", f"{HEIR}Heir.make()", "likely"),
+        (OF_ITSELF, "self.__class__(64, 8)", "Loads().make()", "likely"),
+        (OF_ITSELF, "type(self)(64, 8)", "Loads().make()", "likely"),
+        (FIELDS, "cls(w=8)", f"kept = Kept.make()\n{LOAD.format('kept.w')}", "unknown"),
+        (FIELDS, "Kept(w=8)", f"kept = Kept.make()\n{LOAD.format('kept.w')}", "unknown"),
+    ],
+)
+def test_objects_that_a_class_makes_of_itself(
+    tmp_path: Path, before: str, made: str, after: str, verdict: str
+) -> None:
+    own = "self" if "self" in made else "cls"
+    method = f"    @classmethod\n    def make(cls, **more):\n        return {made}\n"
+    method = method if own == "cls" else f"    def make(self):\n        return {made}\n"
+    text = f"{LOADS}{before}{method}{after}\n"
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": text}
+    assert need(tmp_path, files).verdict == verdict
