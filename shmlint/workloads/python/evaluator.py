@@ -1014,6 +1014,8 @@ class Evaluator:
         sure = sure and len(self.options.declared.get(name, ())) == 1 and not self.options.is_configured(name)
         sure = sure and not (self.is_open(function, scope) or self.changes.argv or any(map(self.calls.get, CALL_AGAIN)))
         found = self._option(name, depth)
+        if not self.options.is_given(name) and self.is_mentioned("default_map"):
+            found = changed(found)
         prefix = prefix_of(calls[0]) if len(calls) == 1 else None
         if prefix is not None and not self.options.is_given(name):
             named = self.value(prefix, scope, depth + 1).value

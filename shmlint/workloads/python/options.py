@@ -43,7 +43,7 @@ class Options:
         self._begun: dict[str, str] = {}
         """What the beginnings of options stand for, likewise."""
         self._beside: list[str] | None = None
-        """What the command gives as letters with a value next to them, ``-w8``, likewise."""
+        """What the command gives as letters next to each other or to a value, ``-vw8``, likewise."""
         self._long: set[str] = set()
         """What the command gives as ``--name``."""
         self._words: list[tuple[str, str]] = []
@@ -134,6 +134,8 @@ class Options:
         found = self.file(path)
         if found is None and (found := self._in_a_folder(path)) is not None:
             self._perhaps = True
+        elif path.startswith("/") and self.files.shown(path) is None:
+            self._perhaps = True  # only its name leads to it
         if found is not None:
             self._read_settings(found)
 
@@ -298,8 +300,11 @@ class Options:
     def has_open_words(self) -> bool:
         """Whether the command passes on words that are not known and may be options: ``"$@"``, ``$ARGS``.
 
-        A variable that stands for a positional argument is none.
+        A variable that stands for a positional argument is none; a file of them is one of absl
+        (https://abseil.io/docs/python/guides/flags#special-flags).
         """
+        if "flagfile" in self.given and "flagfile" not in self.declared:
+            return True
         unknown = [(word, before) for word, before in self._words if word.startswith(("$", "`"))]
         variables = [word for word, before in unknown if not before or self._takes_none(before)]
         if not variables:
@@ -412,19 +417,26 @@ class Options:
         return self._begun[given]
 
     def _joined(self, key: str) -> Found | None:
-        """The value that stands next to the letter of an option: ``-w8``."""
+        """The value that stands next to the letter of an option, ``-w8``, also behind letters that take none: ``-vw8``.
+        """
         if self._beside is None:
             self._beside = [one for one in self.given if one[1:] and one not in self.flags and one not in self._long]
-        values = (given[1:] for given in self._beside if self.flags.get(given[0]) == key)
-        value = next(values, None)
-        return literal(value, ()) if value is not None else None
+        for given in self._beside:
+            rest = given
+            while self.flags.get(rest[0]) != key and rest[1:] and self._takes_none(rest[0]):
+                rest = rest[1:]
+            if self.flags.get(rest[0]) == key:
+                if self._takes_none(rest[0]):
+                    return Found(True, True, ())
+                return literal(rest[1:], ()) if rest[1:] else self.given[given]
+        return None
 
     def get(self, name: str, work_out: WorkOut, depth: int) -> Found:
         """What an option is: given, configured, or its default."""
         key = key_of(name)
         joined = self._joined(key)
         if joined is not None:
-            return joined
+            return self._as_declared(key, key, joined, work_out, depth)
         spelled = self._spellings(key)
         if spelled:
             found = self._as_declared(spelled[0], key, self.given[spelled[0]], work_out, depth)

@@ -197,3 +197,37 @@ def test_the_subcommand_that_is_named_is_certain(tmp_path: Path, code: str, word
         "Dockerfile": DOCKERFILE, "train.py": LOADS + code,
     }  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
+
+
+ARGPARSE = (
+    "import argparse\np = argparse.ArgumentParser(%s)\np.add_argument('-v', action='store_true')\n"
+    "p.add_argument('-j', '--jobs', type=int, default=0)\na = p.parse_args()\n"
+    "DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=a.jobs)\n"
+)
+ABSL = (
+    "from absl import app, flags\nflags.DEFINE_integer('jobs', 0, '')\nFLAGS = flags.FLAGS\ndef main(_):\n"
+    "    DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=FLAGS.jobs)\napp.run(main)\n"
+)
+NOTHING = CLICK.replace("default=8", "default=0")
+
+
+@table(
+    "code, words, verdict",
+    [
+        (ARGPARSE % "", "-vj8", "needed"),
+        (ARGPARSE % "", "-vj 8", "needed"),
+        (ARGPARSE % "", "-j8 -v", "needed"),
+        (ARGPARSE % "", "-v", "not-needed"),
+        (ARGPARSE % "fromfile_prefix_chars='@'", "@some.txt", "unknown"),
+        (ARGPARSE % "", "--config /srv/some.yaml", "likely"),
+        (ABSL, "", "not-needed"),
+        (ABSL, "--flagfile=some.txt", "unknown"),
+        (ABSL, "--flagfile=some.txt --jobs=8", "needed"),
+        (f"{NOTHING}main()\n", "", "not-needed"),
+        (f"{NOTHING}main(default_map={{'w': 8}})\n", "", "unknown"),
+    ],
+)
+def test_words_that_are_written_together_or_elsewhere(tmp_path: Path, code: str, words: str, verdict: str) -> None:
+    files = {"compose.yaml": compose(f"python train.py {words}"), "Dockerfile": DOCKERFILE, "some.yaml": "jobs: 8\n",
+             "train.py": LOADS + code}  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
