@@ -46,6 +46,7 @@ from shmlint.workloads.python.executed import (
     uses_names_of,
 )
 from shmlint.workloads.python.flow import After, after, after_loop, after_with, in_turn, is_broken, one_of
+from shmlint.workloads.python.frameworks import DJANGO, DJANGO_SETTINGS, loaded_by, names_in
 from shmlint.workloads.python.lineage import plain
 from shmlint.workloads.python.loaded import Conditions, Loaded, extending
 from shmlint.workloads.python.module_paths import ModulePaths
@@ -181,7 +182,7 @@ class Walker:
         self._push_module(first, self.entry.certain)
         for package in self.modules.packages_around(self.entry.path) if self.entry.imported else ():
             self._module(package, self.entry.certain)
-        if self.entry.function and self.entry.function in first.module.definitions:
+        if self.entry.function:
             self._reach(first, self.entry.function, certain=True)
         for path in self.entry.more:
             self._whole(path)
@@ -915,8 +916,7 @@ class Walker:
         if starts(name):
             self._starts.append((name, node, scope, unit.certain))
             self.evaluator.changes.note_start(name, node)
-        elif name in _IMPORTING and node.args and isinstance(node.args[0], ast.Constant):
-            self._import(text_of(node.args[0].value).partition(":")[0], node, scope, unit, unit.certain)
+        self._loads_by_name(name, node, scope, unit)
         self._passes(name, node, scope, unit)
         if name in _RUN_MODULES:
             self._whole(unit.loaded.path)
@@ -929,6 +929,57 @@ class Walker:
             self._not_followed(name, node, scope, unit.certain)
         else:
             self.sites.append(Site(name, node, scope, unit.certain))
+
+    def _loads_by_name(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        """What a framework loads by names that a call hands it."""
+        if name in DJANGO:
+            self._load_settings(node, scope, unit)
+        if name == "streamlit.Page" and node.args and isinstance(node.args[0], ast.Constant):
+            self._whole(normal(os.path.join(os.path.dirname(self.entry.path), text_of(node.args[0].value))))
+        found = loaded_by(name, node, scope)
+        if found is None:
+            self.stop(f"which modules `{name}` loads is not known", scope.span(node))
+        at_once = name in _IMPORTING
+        for one in found or ():
+            path = self.modules.file_of(one.module, unit.loaded.path)
+            if path is None and not at_once:
+                continue  # a text that only looks like a name
+            self._import(one.module, node, scope, unit, unit.certain and at_once)
+            loaded = self.modules.load(path) if path is not None else None
+            if path is not None and one.name == "*":
+                self._whole(path)
+            elif loaded is not None:
+                self._reach(loaded, one.name, certain=unit.certain and at_once)
+
+    def _load_settings(self, node: ast.Call, scope: Scope, unit: Unit) -> None:
+        """What Django loads by its settings: what their texts name, the models of its apps, and their commands."""
+        names = self._settings_of_django()
+        files = [self.modules.file_of(name, unit.loaded.path) for name in names]
+        if not names or None in files:
+            self.stop("what Django loads by its settings is not known", scope.span(node))
+        for path in filter(None, files):
+            self._whole(path)
+            loaded = self.modules.load_whole(path)
+            stars = [star.path for star in self.modules.stars(loaded) if isinstance(star, Loaded)] if loaded else []
+            every = filter(None, (loaded, *map(self.modules.load_whole, stars)))
+            for name in dict.fromkeys(name for one in every for name in names_in(one.module)):
+                self._app_of_django(name, unit.loaded.path)
+
+    def _app_of_django(self, name: str, importer: str) -> None:
+        """A module that the settings name; of an app, its configuration, its models and the command that is run."""
+        more = (f"management.commands.{word}" for word in self.entry.arguments[:1] if word.isidentifier())
+        for inner in (name, *(f"{name}.{part}" for part in ("apps", "models", *more))):
+            path = self.modules.file_of(inner, importer)
+            if path is not None:
+                self._whole(path)
+
+    def _settings_of_django(self) -> list[str]:
+        """The settings modules that the container or the code names."""
+        given = self.options.environment.get(DJANGO_SETTINGS)
+        if given is not None:
+            return [given.known] if given.known and not given.private else []
+        texts = [one.source.text for one in self.modules.loaded.values() if one is not None]
+        return list(dict.fromkeys(name for text in texts for name in re.findall(_SETTINGS_OF_DJANGO, text)))
 
     def _is_unread(self, name: str, loaded: Loaded) -> bool:
         """Whether a name stands for what starts workers in ways that are not followed.
@@ -1252,7 +1303,8 @@ _RUN_MODULES = frozenset(
 _PUTS_VARIABLES = frozenset({"os.environ.setdefault", "os.environ.update", "os.putenv"})
 _CHANGES_DIRECTORY = frozenset({"os.chdir", "os.fchdir", "contextlib.chdir"})
 _IMPORTING = frozenset({"uvicorn.run"})
-"""Calls that import the module which they are given by its name."""
+"""Calls that import the module which they are given by its name, and call what they find there."""
+_SETTINGS_OF_DJANGO = rf"{DJANGO_SETTINGS}[\"'][\])\s,=]+[\"']([\w.]+)[\"']"
 _FILLS = frozenset(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE, *NOT_FOLLOWED))
 """The last names of the calls that put something into /dev/shm, or may."""
 _OWNERS = frozenset(name.rpartition(".")[2] for name in OWNERS)

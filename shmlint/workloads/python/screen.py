@@ -52,6 +52,14 @@ _TELLING = frozenset(
 """Words of calls that matter, of options and configuration files, and of what starts other programs."""
 _MADE_EMPTY = frozenset(SETTINGS_CLASSES) - {"dict"}
 _PERHAPS = (
+    (
+        frozenset({"include", "setup", "get_wsgi_application", "get_asgi_application", "execute_from_command_line",
+                   "call_command"}),
+        r"\bdjango\b",
+    ),
+    (frozenset({"Celery", "autodiscover_tasks"}), r"\bcelery\b"),
+    (frozenset({"uvicorn", "add_job"}), r"\buvicorn\.run\(|\badd_job\("),
+    (frozenset({"Page"}), r"\bstreamlit\b"),
     (frozenset({"exec", "eval"}), r"(?<![\w.])(?:exec|eval)\("),
     (frozenset({"train"}), r"\.train\(\s*[^)\s]"),
     (frozenset({"test"}), r"\.\s*test\b"),

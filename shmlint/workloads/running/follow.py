@@ -43,6 +43,7 @@ from shmlint.workloads.running.python_entries import (
     by_python,
     by_server,
     own_modules,
+    with_pages,
 )
 from shmlint.workloads.running.visible import devices_for, exported_devices
 
@@ -469,7 +470,9 @@ class Follower:
         inner = python_words(command)
         if inner is not None:
             if inner:
-                self._start(by_python(inner, self.files, context))
+                started = by_python(inner, self.files, context)
+                pages = "streamlit" in (program, *command[1:3])
+                self._start(with_pages(started, self.files) if pages else started)
             return
         if is_python(program):
             self._python(command, context)

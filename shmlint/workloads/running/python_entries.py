@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 
@@ -57,6 +57,19 @@ def _inline(code: str, arguments: tuple[str, ...], files: Files, context: RunCon
     path = normal(posixpath.join(folder.path, f"{named}:{line + 1}:{column}"))
     files.repository.add(path, Source(span.source.path, "\n" * line + code))
     return _entry(Place(path, folder.guessed), arguments, context)
+
+
+def with_pages(found: Iterable[Entry | Step], files: Files) -> Iterator[Entry | Step]:
+    """Programs of Streamlit with the pages beside them, which it runs when somebody opens them.
+
+    https://docs.streamlit.io/develop/concepts/multipage-apps/pages-directory
+    """
+    for one in found:
+        if isinstance(one, Entry):
+            folder = normal(posixpath.join(posixpath.dirname(one.path), "pages"))
+            pages = (posixpath.join(folder, name) for name in files.repository.names(folder) if name.endswith(".py"))
+            one = one._replace(more=(*one.more, *sorted(pages)))
+        yield one
 
 
 def own_modules(words: Sequence[str], files: Files, directory: str) -> Iterator[Place]:
@@ -148,14 +161,36 @@ def by_server(command: Sequence[str], files: Files, context: RunContext) -> Iter
     if not target and posixpath.basename(command[0]) == "gunicorn" and re.fullmatch(_MODULE, command[-1]):
         known = _first(command[-1].replace(".", "/"), "__init__.py", files, directory)
         target = command[-1] if known is not None else ""  # else it may be the value of an option
-    module = target.partition(":")[0].removesuffix(".py")  # Flask takes the path of a file, too
+    module, _, named = target.partition(":")
+    module = module.removesuffix(".py")  # Flask takes the path of a file, too
     place = _first(module.replace(".", "/"), "__init__.py", files, directory) if module else None
     if place is not None:
-        yield _entry(place, (), context)._replace(imported=True)
+        called = _factory(command, named, place, files)
+        yield _entry(place, (), context)._replace(imported=True, function=called)
     elif module:
         yield Step(f"module `{module}` is not in the repository", context.span)
     else:
         yield Step(f"what `{posixpath.basename(command[0])}` serves is unknown", context.span)
+
+
+def _factory(command: Sequence[str], named: str, place: Place, files: Files) -> str:
+    """The function of a module that makes what is served; empty where the module has that itself.
+
+    Uvicorn calls a function that it is given, also without ``--factory``. Flask looks for one of two names.
+    https://flask.palletsprojects.com/en/stable/cli/#application-discovery
+    """
+    name, called, _ = named.partition("(")
+    source = files.repository.source(place.path)
+    text = source.text if source is not None else ""
+    functions = frozenset(re.findall(r"(?m)^(?:async )?def (\w+)", text))
+    if not name and posixpath.basename(command[0]) == "flask" and re.search(_APP_OF_FLASK, text) is None:
+        return next((one for one in ("create_app", "make_app") if one in functions), "")
+    return name if called or name in functions or not _CALLED.isdisjoint(command) else ""
+
+
+_APP_OF_FLASK = r"(?m)^(?:app|application)\b[^=\n]*=(?!=)"
+_CALLED = frozenset({"--factory", "--call"})
+"""Options of Uvicorn, Granian and Waitress by which they call what they are given."""
 
 
 def _of_uwsgi(command: Sequence[str], files: Files, directory: str) -> str:
@@ -201,7 +236,7 @@ def _entry(place: Place, arguments: tuple[str, ...], context: RunContext) -> Ent
     return Entry(place.path, arguments, context.span, context.certain, context.guessed or place.guessed)
 
 
-_OF_UWSGI = r"(?m)^[ \t]*(?:module|wsgi-file|wsgi)[ \t]*=[ \t]*([\w./:]+)"
+_OF_UWSGI = r"(?m)^[ \t]*(?:module|wsgi-file|wsgi)[ \t]*=[ \t]*([\w./:()]+)"
 _MORE_OF_UWSGI = (
     r"(?m)^[ \t]*(?:attach-\w*daemon\w*|smart-attach|mules?|spooler|(?:shared-|py)?import|exec-|hook-|ini|include)\b"
 )
@@ -215,4 +250,4 @@ SERVERS = frozenset(
 _SERVED = frozenset({"-A", "--app", "--app-dir", "--chdir"})
 _MODULE = r"[A-Za-z_][\w.]*"
 """A module as Gunicorn serves it: its ``application``."""
-_APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.()]*"
+_APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(?:\(.*\))?"
