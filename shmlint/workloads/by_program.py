@@ -498,7 +498,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     shape, place = _largest(items) if items and not call.row.least else (fixed, None)
     size = batch.number or (1 if shape else None)  # a batch holds at least one item
     ahead = call.prefetch.number or 2
-    if not shape and count and batch.number and batch.certain:
+    if not shape and count and batch.number:
         texts = ranks * batches_at_once(count, ahead) * batch.number
         if 0 < texts * reading.tokens * _TOKEN_PARTS * _TOKEN <= room:
             return "small"

@@ -314,13 +314,16 @@ class Evaluator:
         function = scope.function
         if function is None or not _is_own_mapping(starred, function):
             return None
+        calls = self.calls_of(function, scope)
         values = [
             self.value(keyword.value, where, 1)
-            for node, where in self.calls_of(function, scope)
-            for keyword in node.keywords
-            if keyword.arg == name
-        ]
-        return one_of(values)._replace(certain=False) if values else None
+            for node, where in calls for keyword in node.keywords if keyword.arg == name
+        ]  # fmt: skip
+        if not values:
+            return None
+        found = one_of(values)
+        all_seen = len(values) == len(calls) and self.knows_calls(function, scope)
+        return found if all_seen and not self.is_open(function, scope) else found._replace(certain=False)
 
     def mapping(self, node: ast.expr, scope: Scope) -> DictValue:
         """The keys and values of a mapping, as far as they are known."""

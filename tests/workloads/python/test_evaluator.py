@@ -473,7 +473,7 @@ IN_FUNCTIONS: list[tuple[str, str, object, bool]] = [
     ("def f(n):\n    DataLoader(d, num_workers=n)\nf(make())\nf(4)\n", "", 4, False),
     ("def f(n):\n    DataLoader(d, num_workers=n)\n" + "f(4)\n" * 20, "", 4, True),
     ("def f(n):\n    DataLoader(d, num_workers=n)\n" + "f(4)\n" * 20 + "f(8)\n", "", 4, False),
-    ("def f(d, **kw):\n    DataLoader(d, **kw)\nf(d, num_workers=4)\n", "", 4, False),
+    ("def f(d, **kw):\n    DataLoader(d, **kw)\nf(d, num_workers=4)\n", "", 4, True),
     ("def f(d, **kw):\n    DataLoader(d, **kw)\nf(d)\n", "", 0, True),
     ("def f(d):\n    kw = {}\n    kw['num_workers'] = 4\n    DataLoader(d, **kw)\nf(d)\n", "", 4, True),
     ("def f(d):\n    a, n = 1, 4\n    DataLoader(d, num_workers=n)\nf(d)\n", "", 4, True),
