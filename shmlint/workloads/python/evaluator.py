@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Protocol, TypeVar
 
 from shmlint.model.launch import Value
 from shmlint.model.source import Span
@@ -57,6 +59,7 @@ from shmlint.workloads.python.values import (
 )
 from shmlint.workloads.python.with_arguments import UNKNOWN_NAME, passed_by, with_arguments
 
+T = TypeVar("T")
 _DEPTH = 25
 _MOST_HANDED = 3
 """So many functions that hand a mapping on to one another are looked into."""
@@ -105,6 +108,9 @@ class Evaluator:
         """The functions that have more calls."""
         self._modules = modules
         self.configurations: Configurations | None = None
+        self._left_out: dict[int, Counter[int]] = {}
+        """What is in branches that are not taken, by the statement."""
+        self._dead: Counter[int] = Counter()
         self._assignments = assignments
         self.lineage = Lineage(self.definition)
         self._settings = SettingsClasses(self.lineage, options.environment)
@@ -456,8 +462,25 @@ class Evaluator:
                 self._returned[key] = self._mapping(values[0], called[1], depth + 1)
         return self._returned[key]
 
+    def leave_out(self, branch: ast.If, statements: Sequence[ast.stmt]) -> None:
+        """Remember the statements of a branch that is not taken: what they give a name counts no more."""
+        dead = Counter(id(node) for statement in statements for node in ast.walk(statement))
+        before = self._left_out.pop(id(branch), None)
+        if before is not None:
+            self._dead -= before
+        if dead:
+            self._left_out[id(branch)] = dead
+            self._dead += dead
+
+    def _alive(self, values: Sequence[T], of: Callable[[T], ast.expr]) -> Sequence[T]:
+        """Those of several values that are in no branch which is not taken."""
+        return [value for value in values if id(of(value)) not in self._dead] if len(values) > 1 else values
+
     def _given(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """The values that are given to a name or an attribute, here or in the module that it comes from."""
+        return list(self._alive(self._written(node, scope), itemgetter(0)))
+
+    def _written(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         outside = scope._replace(function=None)
         if isinstance(node, ast.Name):
             local = self._assignments.of_name(node.id, scope.function)
@@ -929,6 +952,7 @@ class Evaluator:
         if outer is not None:
             return self._name(node, scope._replace(function=outer), depth, parameters)
         local = self._assignments.of_name(name, function)
+        local = tuple(self._alive(local, lambda value: value))
         if local:
             values = [self.value(value, scope, depth + 1, parameters=parameters) for value in local[:8]]
             if function is not None and name in parameters_of(function) and not _is_surely_given(name, function):

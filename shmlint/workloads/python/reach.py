@@ -788,6 +788,7 @@ class Walker:
     def _branch(self, statement: ast.If, scope: Scope, unit: Unit, certain: bool) -> After:
         self._expression(statement.test, scope, unit._replace(certain=certain))
         taken = self._decide(statement.test, scope, unit)
+        self.evaluator.leave_out(statement, statement.orelse if taken else statement.body if taken is False else [])
         asks = isinstance(statement.test, ast.Call) and re.fullmatch(_HAS_PACKAGE, dotted(statement.test.func))
         ways: list[After] = []
         if taken is not False:

@@ -288,6 +288,7 @@ PARSED = (
     "parser.add_argument('--quick', action='store_true')\nown = parser.parse_args()\n"
 )
 USES = "DataLoader(data, batch_size=2, num_workers=own.workers)\n"
+GIVEN = "DataLoader(data, batch_size=2, num_workers=many)\n"
 FILLED = PARSED.replace("own =", "parser.add_argument('--conf')\nown =") + "import json\nvars(own).update("
 QUICK = f"{PARSED}if own.quick:\n    own.workers = 0\n{USES}"
 
@@ -305,6 +306,11 @@ QUICK = f"{PARSED}if own.quick:\n    own.workers = 0\n{USES}"
         (f"{PARSED}own.workers = 4\nown = more()\n{USES}", "", 8, False),
         (f"{PARSED}own.workers = 4\nown.workers = tell()\n{USES}", "", 8, False),
         (f"{PARSED}own.workers = 4\nsetattr(own, tell(), 2)\n{USES}", "", 8, False),
+        # Of two branches the one that is taken counts.
+        (f"{PARSED}if own.quick:\n    many, n = 0, 1\nelse:\n    many, n = 8, 2\n{GIVEN}", "--quick", 0, True),
+        (f"{PARSED}if own.quick:\n    many = 0\nelse:\n    many = 8\n{GIVEN}", "", 8, True),
+        (f"{PARSED}if tell():\n    many = 2\nelse:\n    many = 8\n{GIVEN}", "--quick", 8, False),
+        (f"{PARSED}def run():\n    many = 8\n    if own.quick:\n        many = 2\n    {GIVEN}run()\n", "", 8, True),
         # What the file has that the command names, and nothing else.
         (f"{FILLED}json.load(open(own.conf)))\n{USES}", "--conf own.json", 4, True),
         (f"{FILLED}json.load(open(own.conf)))\n{USES}", "--conf own.json --workers 2", 2, False),
