@@ -12,8 +12,19 @@ from shmlint.files.workspace import Workspace
 from shmlint.formats.compose.extends import Local
 from shmlint.formats.compose.files import RefusedEnvFile, read_variables
 from shmlint.formats.compose.interpolate import PROJECT_NAME, NotKnown
-from shmlint.formats.compose.project import Project, Service, merged, put, without_tags
-from shmlint.formats.compose.tree import Branch, Layer, Leaf, Tree, Variables, conflict, items_of, with_context
+from shmlint.formats.compose.project import Body, Project, Service, merged, put, without_tags
+from shmlint.formats.compose.tree import (
+    Branch,
+    Layer,
+    Leaf,
+    Tree,
+    Variables,
+    conflict,
+    has_short_form,
+    items_of,
+    same,
+    with_context,
+)
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Span
 from shmlint.syntax.yaml import Document
@@ -95,6 +106,7 @@ class _Inclusion(NamedTuple):
 def _include(project: Project, services: dict[str, Service], root: Branch, layer: Layer, way: _Way) -> None:
     """Add what a document includes to the services it writes itself. Both go over the files before it."""
     taken: set[int] = set()
+    written = frozenset(services)
     for item in items_of(root.get("include")):
         inclusion = _inclusion(project, item, layer, way.workspace)
         if inclusion is None:
@@ -119,7 +131,7 @@ def _include(project: Project, services: dict[str, Service], root: Branch, layer
             taken.add(id(included))
             _take(project, included, inclusion)
             for name, service in included.services.items():
-                _import(project, services, name, service)
+                _import(project, services, name, service, written=name in written)
     unique: dict[object, Problem] = {}
     for problem in project.problems:
         unique.setdefault(problem.key, problem)
@@ -173,23 +185,31 @@ def _included(inclusion: _Inclusion, variables: Variables, outer: Variables, way
         return circle.project
 
 
-def _import(project: Project, services: dict[str, Service], name: str, service: Service) -> None:
-    """Add an included service. Compose before 5.0 refuses one that is there and differs; later ones merge them."""
+def _import(project: Project, services: dict[str, Service], name: str, service: Service, *, written: bool) -> None:
+    """Add an included service. Compose before 5.0 refuses one that is there and differs; later ones merge them.
+
+    ``written``: the file that includes it writes one of this name, which is compared before its short forms are made
+    long (compose-go loader/include.go).
+    """
     home = next(body.layer for body in service.bodies if body.own)
     imported = Service(name, with_context(without_tags(service), home), service.bodies, service.unknown)
     own = services.get(name)
     if own is None:
         services[name] = imported
-        return
-    if conflict(imported.tree, own.tree):
+    elif conflict(imported.tree, own.tree) or (written and any(map(_has_short_form, own.bodies))):
         other = service.bodies[0].layer.source.path
         message = f"`services.{name}` conflicts with the service of this name in {other}"
         project.problems.append(
             Problem(own.bodies[0].layer.span(own.bodies[0].key), message, facts=("conflict", other))
         )
-    elif _is_written_by(own, imported):
-        return  # it is included twice
-    services[name] = merged(imported, own)
+        services[name] = Service(name, own.tree, own.bodies, own.unknown or f"{other} has a service of this name")
+    elif not _is_written_by(own, imported) and not same(own.tree, imported.tree):
+        services[name] = merged(imported, own)
+
+
+def _has_short_form(body: Body) -> bool:
+    tree = body.layer.tree(body.node) if body.own else None
+    return isinstance(tree, Branch) and has_short_form(tree)
 
 
 def _is_written_by(service: Service, other: Service) -> bool:

@@ -392,6 +392,42 @@ def conflict(one: Branch, other: Branch) -> bool:
     )  # fmt: skip
 
 
+def same(one: Tree, other: Tree) -> bool:
+    """Whether two values are written with the same texts, in the same form."""
+    if isinstance(one, Branch) and isinstance(other, Branch):
+        keys = one.entries.keys()
+        return keys == other.entries.keys() and all(same(one.entries[k].tree, other.entries[k].tree) for k in keys)
+    if isinstance(one, Listing) and isinstance(other, Listing):
+        return len(one.items) == len(other.items) and all(map(same, one.items, other.items))
+    return isinstance(one, Leaf) and isinstance(other, Leaf) and one.text == other.text
+
+
+_TEXTS = ("build", "dns", "dns_search", "env_file", "gpus", "label_file")
+_LISTS = ("depends_on", "networks")
+_OF_TEXTS = ("configs", "devices", "env_file", "ports", "secrets", "volumes")
+_DEFAULTS = (("depends_on", "required"), ("env_file", "required"), ("ports", "mode"), ("ports", "protocol"))
+
+
+def has_short_form(service: Branch) -> bool:
+    """Whether a service is written in a form that Compose makes longer (compose-go transform/canonical.go)."""
+    given = {name: entry.tree for name, entry in service.entries.items()}
+    return (
+        any(isinstance(given.get(key), Leaf) and not _is_empty(given[key]) for key in _TEXTS)
+        or any(isinstance(given.get(key), Listing) and not _is_empty(given[key]) for key in _LISTS)
+        or any(isinstance(item, Leaf) for key in _OF_TEXTS for item in items_of(given.get(key)))
+        or any(
+            isinstance(item, Branch) and default not in item.entries
+            for key, default in _DEFAULTS
+            for item in _parts_of(given.get(key))
+        )
+    )
+
+
+def _parts_of(tree: Tree | None) -> Iterator[Tree]:
+    """The items of a list, or the values of a mapping."""
+    return (entry.tree for entry in tree.entries.values()) if isinstance(tree, Branch) else items_of(tree)
+
+
 def _is_empty(tree: Tree) -> bool:
     if isinstance(tree, Leaf):
         return tree.kind == "null" or not tree.text

@@ -423,6 +423,51 @@ def test_an_include_that_gives_the_same_twice_is_no_conflict(tmp_path: Path, mon
     assert project.included == {"one.yaml", "two.yaml", "c.yaml"}
 
 
+TWICE = [
+    "", "    gpus: all\n", "    gpus: [{count: all}]\n", "    ports: ['80:80']\n", "    ports: [{target: 80}]\n",
+    "    volumes: ['/a:/b']\n", "    volumes: [{type: bind, source: /a, target: /b}]\n", "    env_file: [.env]\n",
+    "    networks: [default]\n", "    networks: {default: }\n", "    depends_on: [b]\n", "    dns: 1.1.1.1\n",
+    "    depends_on: {b: {condition: service_started}}\n", "    build: .\n", "    build: {context: .}\n",
+    "    depends_on: {b: {condition: service_started, required: true}}\n", "    environment: [A=1]\n",
+    "    devices: [/dev/null]\n", "    tmpfs: /x\n", "    command: a b\n", "    ulimits: {memlock: -1}\n",
+]  # fmt: skip
+SHORT = ("gpus: all", "ports", "'/a:/b'", "env_file", "[default]", "[b]", "1.1.1.1", "started}}", "build: .", "devices")
+
+
+def written_twice(lines: str) -> tuple[dict[str, str], dict[str, str]]:
+    """A service in two files that are included, and in one that includes the other."""
+    text = f"services:\n  b: {{image: y}}\n  a:\n    image: x\n{lines}"
+    files = {"c.yaml": text, "d.yaml": text, ".env": ""}
+    return (
+        {**files, "compose.yaml": "include: [c.yaml, d.yaml]\n"},
+        {**files, "compose.yaml": f"include: [c.yaml]\n{text}"},
+    )
+
+
+@table("lines", TWICE)
+def test_a_service_that_is_written_twice_with_the_same_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str
+) -> None:
+    """Two included files may both have it; the file that includes one may not, if Compose makes a form longer."""
+    included, written = written_twice(lines)
+    project = loaded(tmp_path, monkeypatch, included)
+    assert not project.problems and not launches(project)["a"].gpu.invalid
+    project = loaded(tmp_path, monkeypatch, written)
+    conflicts = any(form in lines for form in SHORT)
+    assert ["conflicts" in problem.message for problem in project.problems] == [True] * conflicts
+    assert not launches(project)["a"].gpu.invalid and bool(launches(project)["a"].undecided) == conflicts
+
+
+@pytest.mark.compose_judge
+@table("lines", TWICE)
+def test_compose_agrees_on_a_service_that_is_written_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str
+) -> None:
+    for texts in written_twice(lines):
+        problems = loaded(tmp_path, monkeypatch, texts).problems
+        assert (compose_config(tmp_path) is None) == bool(problems)
+
+
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
