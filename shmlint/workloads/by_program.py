@@ -40,7 +40,7 @@ from shmlint.workloads.program import Entry, Findings, Program, Ran, named
 from shmlint.workloads.python.program import read_program
 from shmlint.workloads.python.reading import Call, Items, Reading
 from shmlint.workloads.python.values import POSITIVE, UNKNOWN, Found
-from shmlint.workloads.running.visible import as_seen, as_set_by_code, gpu_count
+from shmlint.workloads.running.visible import as_limited_by_code, as_seen, as_set_by_code, gpu_count
 
 if TYPE_CHECKING:
     from shmlint.workloads.running.follow import Follower
@@ -77,14 +77,14 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
             continue
         done.append(entry)
         reading = read_program(entry, program.files)
-        seen = _as_started(launch, entry, own, commands)
+        seen = as_limited_by_code(_as_started(launch, entry, own, commands), reading)
         stops += (
             *_not_counted(reading.calls, gpu_count(seen) == 1), *_texts(reading),
             *_unknown_ranks(reading, commands, entry, seen), *_unknown_library(reading, seen),
         )  # fmt: skip
         readings.append((entry, reading))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
-        found, fits = _of_calls(entry, reading, ranks, as_set_by_code(seen, reading.variables))
+        found, fits = _of_calls(entry, reading, ranks, as_set_by_code(seen, reading))
         found += _connected(entry, reading, ranks, seen, commands) if reading.collective is not None else []
         mechanisms, small = mechanisms + (_shown(entry, found) if entries else found), small or fits
         segments += _small_segments(reading.calls, _room(launch))

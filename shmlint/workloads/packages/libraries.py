@@ -360,8 +360,8 @@ ROWS: tuple[Row, ...] = (
     Row("tensorflow.distribute.MultiWorkerMirroredStrategy", "ranks", "cluster_resolver", 0, None),
     Row("jax.pmap", "ranks", "devices", -1, None, one_process=True),
     *(Row(f"jax.{name}", "ranks", "devices", -1, None, source=_JAX_MESH, one_process=True)
-      for name in ("make_mesh", "sharding.Mesh", "experimental.mesh_utils.create_device_mesh",
-                   "experimental.maps.Mesh")),
+      for name in ("make_mesh", "sharding.Mesh", "experimental.maps.Mesh",
+                   "experimental.mesh_utils.create_device_mesh")),
     *(Row(f"{package}.distribution.{name}", "ranks", "devices", position, None, source=_KERAS, one_process=True)
       for package in ("keras", "tensorflow.keras") for name, position in (("DataParallel", 1), ("ModelParallel", -1))),
     Row("torch.multiprocessing.start_processes", "ranks", "nprocs", 2, 1),

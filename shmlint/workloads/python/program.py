@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import filterfalse
 
+from shmlint.docker.accelerators import OF_PROGRAMS
 from shmlint.model.need import Step
 from shmlint.model.source import Span
 from shmlint.syntax.python import Module, dotted, switches_mode
@@ -39,6 +40,7 @@ from shmlint.workloads.packages.libraries import (
     Row,
 )
 from shmlint.workloads.program import Entry
+from shmlint.workloads.python.changes import ANY
 from shmlint.workloads.python.configurations.detectron import counted, is_counted, sized
 from shmlint.workloads.python.configurations.runners import loaders_of
 from shmlint.workloads.python.datasets import gives_what_it_holds, with_own_items
@@ -145,8 +147,7 @@ def _result(walker: Walker) -> Reading:
         items = _items_of_options(walker)
     if items:
         calls = [_with_items(call, loaders.get(at), shapes, walker.evaluator) for at, call in enumerate(calls)]
-    shaped = _SHAPED.intersection(site.name.rpartition(".")[2] for site in sites.values())
-    named = bool(shaped) and shaped.issubset(KNOWN_ITEMS)
+    named = _are_known(sites.values())
     environment = (*walker.environment, *(variable for module in loaded for variable in _environment(module)))
     collective, sockets = _joined([*sites.values(), *filter(walker.is_settled, walker.sites)], walker.evaluator)
     started = _own_ranks(sites.values(), walker.evaluator) if collective is not None else None
@@ -158,7 +159,7 @@ def _result(walker: Walker) -> Reading:
         several=bool(items) and (not sizes_known or _may_have_more(items, loaded, named=named)),
         pictures=1 if items and _of_classes(sites.values(), loaded) else 2,
         tokens=_tokens(walker, loaded) if calls and not items else 0, share=least_share(loaded) if items else 1.0,
-        together=together(loaders, loaded),
+        together=together(loaders, loaded), devices=_devices_left(walker, environment),
     )  # fmt: skip
 
 
@@ -226,6 +227,12 @@ def _may_have_more(
     """Whether a program has items that are larger than is known; ``named`` where they are those of a known dataset."""
     more = any(collects_images(one.module) or (named and reads_items(one.module)) for one in loaded)
     return more or _of_some(items, loaded)
+
+
+def _are_known(sites: Collection[Site]) -> bool:
+    """Whether all that tells the shape of an item are datasets whose items are known."""
+    shaped = _SHAPED.intersection(site.name.rpartition(".")[2] for site in sites)
+    return bool(shaped) and shaped.issubset(KNOWN_ITEMS)
 
 
 def _of_some(items: Sequence[tuple[tuple[int, ...], Span]], loaded: Sequence[Loaded]) -> bool:
@@ -779,6 +786,26 @@ def _environment(loaded: Loaded) -> Iterator[tuple[str, str, Span]]:
                 continue
             if isinstance(name.value, str) and isinstance(value.value, str | int):
                 yield name.value, text_of(value.value), scope.span(node)
+
+
+def _devices_left(walker: Walker, environment: Sequence[tuple[str, str, Span]]) -> str | None:
+    """What a program leaves itself of the GPUs before it does anything else, in the only place that does so; else None.
+    """
+    told = [(value, place) for name, value, place in environment if name in OF_PROGRAMS]
+    first = walker.modules.loaded.get(walker.entry.path)
+    if len(told) != 1 or first is None or ANY in walker.evaluator.changes.variables:
+        return None
+    value, place = told[0]
+    for statement in first.module.tree.body if place.path == first.path else ():
+        if statement.lineno == place.line and any(_put(statement)):
+            return value
+        if not isinstance(statement, _PREPARES) and not isinstance(getattr(statement, "value", None), ast.Constant):
+            return None
+    return None
+
+
+_PREPARES = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+"""Statements that use no GPU by themselves, beside those of values that are written."""
 
 
 def _put(node: ast.AST) -> Iterator[tuple[ast.expr | None, ast.expr]]:

@@ -72,5 +72,7 @@ class Reading(NamedTuple):
     """The most tokens of an item, where it works with texts alone; 0 where that is not known."""
     together: tuple[tuple[int, ...], ...] = ()
     """The loaders among the calls, by their positions, that are iterated at the same time."""
+    devices: str | None = None
+    """What it leaves itself of the GPUs before it does anything else; None where that is not known."""
     full: bool = False
     """Whether a bound was reached before it was read to its end."""

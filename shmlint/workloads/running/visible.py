@@ -12,6 +12,7 @@ from shmlint.model.source import Span
 
 if TYPE_CHECKING:
     from shmlint.workloads.program import Ran
+    from shmlint.workloads.python.reading import Reading
 
 Count = int | Literal["all"] | None
 
@@ -76,9 +77,17 @@ def as_seen(launch: Launch, commands: Sequence[Ran]) -> Launch:
     return launch._replace(environment={**launch.environment, OF_PROGRAMS[0]: seen})
 
 
-def as_set_by_code(launch: Launch, variables: frozenset[str]) -> Launch:
+def as_limited_by_code(launch: Launch, reading: Reading) -> Launch:
+    """A launch whose program leaves itself only some of the GPUs; the launch itself where it does not."""
+    if reading.devices is None:
+        return launch
+    left: Value[str] = Value(reading.devices, launch.span, reading.devices)
+    return launch._replace(environment={**launch.environment, OF_PROGRAMS[0]: left})
+
+
+def as_set_by_code(launch: Launch, reading: Reading) -> Launch:
     """A launch whose GPUs are not known to its program, where its code sets one of the variables that leave it some."""
-    if gpu_count(launch) == 1 or variables.isdisjoint(OF_PROGRAMS):
+    if gpu_count(launch) == 1 or reading.devices is not None or reading.variables.isdisjoint(OF_PROGRAMS):
         return launch
     left: Value[str] = Value(Unknown("variable", "its code sets it"), launch.span, "")
     return launch._replace(environment={**launch.environment, OF_PROGRAMS[0]: left})

@@ -38,6 +38,29 @@ def test_what_a_script_leaves_its_programs_of_the_gpus(tmp_path: Path, script: s
     assert of_script(tmp_path, script) == verdict
 
 
+TRAINS = "import lightning as L\nL.Trainer(accelerator='gpu').fit(m)\n"
+LIMITS = "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
+
+
+@table(
+    "code, verdict",
+    [
+        (TRAINS, "needed"),
+        (LIMITS + TRAINS, "not-needed"),
+        ("'What it does.'\nimport torch\nSEED = 1\n" + LIMITS + TRAINS, "not-needed"),
+        (LIMITS.replace("'0'", "'0,1'") + TRAINS, "needed"),
+        # Perhaps too late, or not at all.
+        (TRAINS + LIMITS, "likely"),
+        ("import os, sys\nif sys.argv[1:]:\n    os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n" + TRAINS, "likely"),
+        (LIMITS.replace("'0'", "os.getenv('ONE')") + TRAINS, "likely"),
+        (LIMITS + "os.environ['CUDA_VISIBLE_DEVICES'] = '0,1'\n" + TRAINS, "likely"),
+        (LIMITS + "os.environ.update(settings())\n" + TRAINS, "likely"),
+    ],
+)
+def test_what_a_program_leaves_itself_of_the_gpus(tmp_path: Path, code: str, verdict: str) -> None:
+    assert of_script(tmp_path, "python fit.py", code=code) == verdict
+
+
 @table(
     "script",
     [
@@ -62,19 +85,6 @@ def test_what_is_left_of_the_gpus_may_be_unknown(tmp_path: Path, script: str) ->
 def test_what_a_command_leaves_of_the_gpus(tmp_path: Path, command: str, verdict: str) -> None:
     launch = f"docker run --gpus '\"device=0,1\"' -v $PWD:/w -w /w {NGC} {command}\n"
     assert need(tmp_path, {"run.sh": launch, "fit.py": JOINED}).verdict == verdict
-
-
-@table(
-    "before, verdict",
-    [
-        ("", "needed"),
-        ('os.environ["CUDA_VISIBLE_DEVICES"] = "0"', "likely"),
-        ('os.environ["CUDA_VISIBLE_DEVICES"] = os.getenv("ONE")', "likely"),
-    ],
-)
-def test_what_code_leaves_itself_of_the_gpus(tmp_path: Path, before: str, verdict: str) -> None:
-    code = f"import os\n{before}\nimport lightning as L\nL.Trainer(devices=-1, strategy='ddp')\n"
-    assert of_script(tmp_path, "python fit.py", code=code) == verdict
 
 
 @table(
