@@ -52,6 +52,10 @@ class Found(NamedTuple):
 NOTHING = Found(UNKNOWN, False, ())
 
 
+ORIGIN = "origin"
+"""The attribute of a node that is made of a configuration file, where that is another one: its place there."""
+
+
 class Scope(NamedTuple):
     """Where an expression is."""
 
@@ -62,7 +66,9 @@ class Scope(NamedTuple):
     owner: ast.ClassDef | None
 
     def span(self, node: ast.AST) -> Span:
-        """The place of a node; of a large one its first line."""
+        """The place of a node; of a large one its first line, of one that a configuration makes its place there."""
+        if isinstance(origin := getattr(node, ORIGIN, None), Span):
+            return origin
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         starts = self.module.starts
         start = starts[min(line, len(starts)) - 1]

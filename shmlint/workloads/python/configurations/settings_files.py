@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from shmlint.model.record import NamedTuple
-from shmlint.model.source import Source
+from shmlint.model.source import Source, Span
 from shmlint.syntax.python import module_of
 from shmlint.syntax.yaml import MappingNode, Node, Scalar, SequenceNode, YamlError
 from shmlint.workloads.python.loaded import Loaded
-from shmlint.workloads.python.values import UNKNOWN, literal
+from shmlint.workloads.python.values import ORIGIN, UNKNOWN, literal
 
 _LONGEST = 200_000
 """Characters of a configuration that is read."""
@@ -204,8 +204,10 @@ def _named(target: str) -> ast.expr:
 
 
 def _at(node: ast.expr, part: Part, place: Part) -> ast.expr:
-    """A node at the place of a part, as long as that is in the file of what is made."""
+    """A node at the place of a part; of one in another file it has that of what is made, and its own to be shown."""
     start = part.start if part.source is place.source else place.start
+    if part.source is not place.source and part.source.path:
+        vars(node)[ORIGIN] = Span(part.source, part.start, part.start)
     starts = _lines(place.source.text)
     line = bisect_right(starts, start)
     column = len(place.source.text[starts[line - 1] : start].encode("utf-8", "replace"))

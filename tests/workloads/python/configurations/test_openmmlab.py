@@ -140,6 +140,16 @@ def test_a_runner_makes_the_loaders_of_its_configuration(tmp_path: Path, crops: 
 SET = "--cfg-options train_dataloader.num_workers"
 
 
+def test_workers_are_shown_in_the_file_that_says_them(tmp_path: Path) -> None:
+    files = {"fit.py": "from mmengine.config import Config\nfrom mmengine.runner import Runner\n"}
+    files["fit.py"] += "Runner.from_cfg(Config.fromfile('a.py')).train()\n"
+    files |= {"a.py": "_base_ = ['./b.py']\ntrain_dataloader = dict(batch_size=2)\n", "b.py": TRAINED}
+    found = need(tmp_path, {"compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, **files})
+    told = [one for one in found.evidence if one.text.endswith("DataLoader workers")]
+    assert [(one.span.path, one.span.line) for one in told if one.span is not None] == [("b.py", 4)]
+
+
+
 @table(
     "crops, command, verdict",
     [
