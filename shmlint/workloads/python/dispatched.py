@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from shmlint.syntax.python import dotted, walk
+from shmlint.syntax.python import Module, dotted, parents_of, walk
 from shmlint.workloads.python.assignments import Function, parameters_of
 from shmlint.workloads.python.declarations import of_variable
 from shmlint.workloads.python.values import Scope, key_of
@@ -129,6 +129,37 @@ def names_only_parameters(words: tuple[str, ...], function: Function) -> bool:
     names = parameters_of(function)
     options = (word.partition("=")[0] for word in words if word.startswith("-"))
     return all(option.startswith("--") and key_of(option) in names for option in options)
+
+
+def is_table(name: str, table: ast.expr, module: Module) -> bool:
+    """Whether a module does nothing with a mapping from words to functions but to call what it finds there.
+
+    ``COMMANDS = {"train": train, "serve": serve}`` with ``COMMANDS[sys.argv[1]]()``.
+    """
+    if not isinstance(table, ast.Dict) or not table.keys or len(_texts(filter(None, table.keys))) < len(table.keys):
+        return False
+    if not all(isinstance(value, ast.Name | ast.Lambda) for value in table.values):
+        return False
+    uses = [node for node in ast.walk(module.tree) if isinstance(node, ast.Name) and node.id == name]
+    parents = parents_of(module.tree)
+    places = [parents[id(node)] for node in uses if not isinstance(node.ctx, ast.Load)]
+    set_once = len(places) == 1 and isinstance(places[0], ast.Assign)
+    return set_once and all(_only_finds(node, parents) for node in uses if isinstance(node.ctx, ast.Load))
+
+
+def _only_finds(node: ast.Name, parents: Mapping[int, ast.AST]) -> bool:
+    """Whether a mapping is asked for its keys, or a statement calls what is found in it."""
+    parent = parents[id(node)]
+    if isinstance(parent, ast.Compare) or (isinstance(parent, ast.Attribute) and parent.attr == "keys"):
+        return True
+    if isinstance(parent, ast.Call):
+        return parent.func is not node and dotted(parent.func).rpartition(".")[2] in _OF_KEYS
+    call = parents[id(parent)] if isinstance(parent, ast.Subscript) and parent.value is node else None
+    return isinstance(call, ast.Call) and call.func is parent and isinstance(parents[id(call)], ast.Expr)
+
+
+_OF_KEYS = frozenset({"join", "len", "list", "print", "set", "sorted", "tuple"})
+"""Functions that only look at the keys of a mapping."""
 
 
 def names_of_command(decorator: ast.expr) -> frozenset[str]:

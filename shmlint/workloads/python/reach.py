@@ -34,7 +34,13 @@ from shmlint.workloads.python.bound import whole_call
 from shmlint.workloads.python.changes import IMPORT, PLAIN_DECORATORS, name_of_decorator, replaced_by
 from shmlint.workloads.python.configurations.configured import Answer, Configured
 from shmlint.workloads.python.declarations import parser_of_detectron
-from shmlint.workloads.python.dispatched import BY_NAME, functions_by_name, is_started_plainly, names_of_command
+from shmlint.workloads.python.dispatched import (
+    BY_NAME,
+    functions_by_name,
+    is_started_plainly,
+    is_table,
+    names_of_command,
+)
 from shmlint.workloads.python.evaluated import imported_by, may_be_called, may_fill
 from shmlint.workloads.python.evaluator import Evaluator
 from shmlint.workloads.python.executed import (
@@ -660,7 +666,7 @@ class Walker:
         self._changes(statement, scope, surely=certain and unit.certain, perhaps=unit.certain and not certain)
         here = unit if unit.certain == certain else unit._replace(certain=certain)
         of_type = statement.annotation if isinstance(statement, ast.AnnAssign) else None
-        for expression in _expressions(statement):
+        for expression in () if self._is_table(statement, unit) else _expressions(statement):
             self._expression(expression, scope, here, typed=expression is of_type)
         if isinstance(statement, ast.For | ast.AsyncFor | ast.While):
             turns = certain and not self._may_not_turn(statement, scope)
@@ -844,6 +850,13 @@ class Walker:
                 if full in WATCHED or starts(full) or loud:
                     self.stop(f"what is done with `{full}` is not followed", scope.span(expression))
 
+    def _is_table(self, statement: ast.stmt, unit: Unit) -> bool:
+        """Whether a statement of the program's file only names functions that it calls by words."""
+        if not isinstance(statement, ast.Assign) or not isinstance(unit.node, ast.Module):
+            return False
+        target, own = statement.targets[0], unit.loaded.path == normal(self.entry.path)
+        return own and isinstance(target, ast.Name) and is_table(target.id, statement.value, unit.loaded.module)
+
     def _given_to_parser(self, expression: ast.AST, scope: Scope, unit: Unit) -> Collection[str]:
         """The functions that are kept for the words of the command: ``train.set_defaults(run=main)``, those of Fire."""
         call = expression.value if isinstance(expression, ast.Expr) else expression
@@ -851,6 +864,12 @@ class Walker:
             return ()
         if isinstance(call.func, ast.Subscript) and isinstance(call.func.value, ast.Dict):
             return self._found_in_dict(call, call.func.value, call.func.slice, scope, unit)
+        if isinstance(call.func, ast.Subscript) and unit.loaded.path == normal(self.entry.path):
+            name, module = dotted(call.func.value), unit.loaded.module
+            given = module.constants.get(name, ())
+            table = given[0] if len(given) == 1 and is_table(name, given[0], module) else None
+            if isinstance(table, ast.Dict) and not self._found_in_dict(call, table, call.func.slice, scope, unit):
+                self._expression(table, scope._replace(function=None), unit)
         pairs = functions_by_name(call, scope)
         definitions = unit.loaded.module.definitions
         own = [(names, key, value) for names, key, value in pairs
@@ -868,6 +887,9 @@ class Walker:
         pairs = zip(functions.keys, functions.values, strict=True)
         named = {getattr(one, "value", None): value for one, value in pairs}
         value = named.get(found.value) if isinstance(found.value, str) and found.certain else None
+        if isinstance(value, ast.Lambda) and not call.args and not call.keywords:
+            self._expression(value.body, scope._replace(function=None), unit)
+            return [dotted(one) for one in named.values()]
         if not isinstance(value, ast.Name) or not all(isinstance(one, ast.Name) for one in named.values()):
             return ()
         self._name(value.id, unit.loaded, unit.certain)

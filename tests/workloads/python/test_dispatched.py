@@ -166,6 +166,13 @@ PARSE = "    args = p.parse_args()\n"
 KEPT = f"{TELLS}    t.set_defaults(run=train)\n    u.set_defaults(run=serve)\n{PARSE}    args.run(args)\n"
 ASKS = f"{TELLS}{PARSE}    if args.what == 'train':\n        train(args)\n    else:\n        serve(args)\n"
 FOUND = f"{TELLS}{PARSE}    {{'train': train, 'serve': serve}}[args.what](args)\n"
+TABLE = (
+    f"{WORK.replace('args.w', '8')}COMMANDS = {{'train': train, 'serve': serve}}\n"
+    "def main():\n    COMMANDS[sys.argv[1]](None)\nmain()\n"
+)
+TOLD = TABLE.replace(
+    "    COMMANDS", "    if sys.argv[1] not in COMMANDS:\n        sys.exit(', '.join(COMMANDS))\n    COMMANDS"
+)
 FIRES = f"def train(w=8):\n{LOAD}def serve():\n    print(1)\n{MAIN}fire.Fire({{'train': train, 'serve': serve}})\n"
 APP = (
     f"app = typer.Typer()\n@app.command()\ndef train(w: int = 8):\n{LOAD}@app.command()\ndef serve():\n    print(1)\n"
@@ -182,6 +189,12 @@ OF_GROUP = GROUP.replace("run-it", "serve")
           for words, verdict in (("train", "needed"), ("train --w 8", "needed"), ("train --w 0", "not-needed"),
                                  ("serve", "not-needed"))),
         (KEPT.replace("default=8", "default=0"), "train", "not-needed"),
+        *((TABLE, words, verdict)
+          for words, verdict in (("train", "needed"), ("serve", "not-needed"), ("", "likely"), ("$WHAT", "likely"))),
+        *((TOLD, words, verdict) for words, verdict in (("train", "likely"), ("serve", "not-needed"))),
+        (TABLE.replace("'serve': serve", "'serve': lambda args: print(1)"), "train", "likely"),
+        (TABLE.replace("COMMANDS[", "one = COMMANDS['train']\n    COMMANDS["), "serve", "likely"),
+        (TABLE.replace("sys.argv[1]", "tell()"), "serve", "likely"),
         # What is run is not known.
         *((code, "", "likely") for code in (KEPT, ASKS, FOUND, FIRES, APP, OF_GROUP)),
         (FOUND.replace("[args.what]", "[tell()]"), "train", "likely"),
