@@ -59,6 +59,9 @@ _ARITHMETIC = re.compile(
 )
 """What an arithmetic expression sets: ``((N = 8, N *= 2, N++))``."""
 
+_PLAIN_NUMBER = re.compile(r"[\"']?(?:0|[1-9]\d*)[\"']?|\$\(\([^()]*\)\)")
+"""A value that is a number as it is; another zero makes it octal."""
+
 _SETTING = frozenset({*_SETTERS, "command", "builtin", ".", "source", "eval", "let", "printf", "set", "shift", "trap"})
 """Commands that may set variables, or run one that does."""
 
@@ -96,6 +99,8 @@ class AssignmentReader:
         """Variables that can be set no more, and from where on."""
         self.references: set[str] = set()
         """Variables that stand for others, whose names are not known."""
+        self.integers: set[str] = set()
+        """Variables for which the shell computes what is assigned."""
         self.held: dict[str, set[Held]] = {}
         """What kinds of values variables are set to."""
 
@@ -186,6 +191,9 @@ class AssignmentReader:
         """``export $(…)`` sets what is not known; ``local X`` makes a variable of the function's own."""
         words = (self.tree.raw(c) for c in node.named_children if c.type == "word")
         options = "".join(word for word in words if word[:1] == "-")
+        if "i" in options:
+            named = (child.child_by_field_name("name") or child for child in node.named_children)
+            self.integers.update(self.tree.raw(name) for name in named if name.type == "variable_name")
         for child in node.named_children:
             if child.type == "variable_assignment":
                 name = child.child_by_field_name("name")
@@ -464,6 +472,9 @@ class AssignmentReader:
             return
         append = any(child.type == "+=" for child in node.children)
         raw = self.tree.raw(value) if value is not None else ""
+        if name in self.integers and (append or _PLAIN_NUMBER.fullmatch(raw) is None):
+            self._unknown(name, node)
+            return
         beside = _SUBSTITUTION.sub("", raw) if "(" in raw or "`" in raw else raw
         lengthens = f"${name}" in beside or f"${{{name}" in beside
         loop, function = self.tree.loop_of(node), self.tree.function_of(node)

@@ -400,8 +400,12 @@ class WordReader:
 
     def _operand(self, text: str, node: Node) -> int | None:
         name = text.strip("${}")
-        held = self._held(name, node) if not name.isdecimal() else None
-        known = "".join(held.chars) if isinstance(held, Buffer) and not held.unknown else name
+        if text.startswith("$") or not name.isdecimal():
+            held = self._held(name, node)
+            one = _in_one(held) if isinstance(held, list) and is_argument(name) else held
+            known = "".join(one.chars) if isinstance(one, Buffer) and not one.unknown else ""
+        else:
+            known = name
         return int(known) if re.fullmatch(r"0|[1-9][0-9]{0,8}", known) else None  # another zero makes it octal
 
     def _expanded(self, buffer: Buffer, node: Node, quoted: bool) -> None:

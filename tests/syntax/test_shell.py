@@ -43,8 +43,7 @@ from tests.table import table
         ("echo == x ==\ndocker run a\necho x =~; docker run b\nprintf == \n[ $x == y ] && docker run c\n", "abc"),
         ("echo ==> x $1\ndocker run a\nf() { echo ==; }\necho ==\n[[ $x =~ y ]] || docker run b\n", "ab"),
         # What a test asks about is no pattern.
-        ("[ -w / ] || x\ndocker run a\n[[ ! -d / ]] && x\ndocker run b\nif [ -e / -o x ]; then docker run c; fi",
-         "abc"),
+        ("[ -w / ] || x\ndocker run a\n[[ ! -d / ]]&&x\ndocker run b\nif [ -e / -o x ]; then docker run c; fi;", "abc"),
         ("[ $x -a \\( $y -o $z \\) ] || x\ndocker run a\n[ x \\> \"$y\" ]\ndocker run b\n", "ab"),
         ("[[ $x =~ ^\"a b\" ]]; docker run a\n[[ $x =~ .*'a b'$ ]]\ndocker run b\n", "ab"),
         # What follows a here-document's command in its line is behind it.
