@@ -194,6 +194,10 @@ class _Variables:
         """Those that makefiles above give to this one."""
         self.immediate: set[str] = set()
         """Those that ``:=`` gives a value, in which everything is put in when the line is read."""
+        self.at_once: dict[int, dict[str, Variable]] = {}
+        """What the variables in such a value held when its line was read, by where it starts."""
+        self.around: Mapping[str, Variable] | None = None
+        """Those of the value that is put in, where that is such a one."""
         self.weak: set[str] = set()
         """Those that ``?=`` gives a value where the environment does not."""
         self.of_targets: dict[str, set[str]] = {}
@@ -215,7 +219,8 @@ class _Variables:
         """Let these be what make is started with."""
         weak = self.weak if given.anything else self.weak & given.environment
         for name in (*(given.words - self.overriding), *weak):
-            self.known.pop(name, None)
+            for held in (self.known, *self.at_once.values()):
+                held.pop(name, None)
 
     def start_elsewhere(self, workspace: Workspace | None) -> None:
         """Let what starts of make in other files give another value not be known in what these make."""
@@ -254,6 +259,8 @@ class _Variables:
         if operator.startswith(":"):
             self.immediate.add(name)
         self.note_options(name, self.source.text[value[0] : value[1]])
+        if operator.startswith(":") or (operator == "+=" and name in self.immediate):
+            self.at_once[value[0]] = self._held_by(value)
         known = self.known.get(name)
         others = self.included | self.given if operator == "?=" else self.included
         holds_other = operator in ("?=", "+=") and known is None and not others.isdisjoint((name, _ANY))
@@ -266,6 +273,23 @@ class _Variables:
         else:
             sure = always and operator != "!=" and known is None and self.unsure.isdisjoint((name, _ANY))
             self.known[name] = Variable((value,), sure and not holds_other)
+
+    def _held_by(self, value: tuple[int, int]) -> dict[str, Variable]:
+        """The variables that a value names, and those that they name in turn, as they are now."""
+        found: dict[str, Variable] = {}
+        pending = [value]
+        while pending and len(found) < _MOST_NAMES:
+            for named in _REFERENCE.finditer(self.source.text, *pending.pop()):
+                name = named[1] or named[2]
+                known = self.known.get(name)
+                if known is not None and name not in found:
+                    found[name] = known
+                    pending += (one for one in (*known.values, *known.perhaps) if one[0] not in self.at_once)
+        return found
+
+    def get(self, name: str) -> Variable | None:
+        """A variable where it is put in; None where nothing is known of it there."""
+        return (self.known if self.around is None else self.around).get(name)
 
     def define(self, name: str, line: str) -> None:
         """Note a line of what ``define`` gives to a variable; ``$(eval $(call NAME,…))`` runs it as make's own."""
@@ -328,7 +352,7 @@ class _Variables:
         if re.search(r"[ ,]-", expression):
             return True
         if name[0] in _KEEPING and expression[name.end() :][:1].isspace():
-            return any(found in self.for_options for found in _REFERENCE.findall(expression))
+            return any(found[1] in self.for_options for found in _REFERENCE.finditer(expression))
         return expression[name.end() :][:1] in ("", ":") and name[0] in self.for_options
 
 
@@ -361,7 +385,9 @@ _PUT_IN = re.compile(r"#|\$[({](?:eval|foreach|call|if|or|and)\b[^)}]*$")
 _PRINTS_OPTIONS = re.compile(r"\b(?:echo|printf)\s+(?:-[neE]+\s+)?[\"']?\s*-[-\w]")
 _PERHAPS = 20
 """A variable that conditions set more often than this is not followed."""
-_REFERENCE = re.compile(r"\$[({]([\w.-]+)")
+_REFERENCE = re.compile(r"\$(?:[({]([\w.-]+)|(\w))")
+_MOST_NAMES = 200
+"""Variables in a value that are put in where it is read."""
 _LONGEST_CALL = 2_000
 """Characters of a ``$(call …)`` that are looked at."""
 _KEEPING = frozenset({"strip", "filter", "filter-out", "sort", "subst", "patsubst", "wordlist", "if", "or", "and"})
@@ -673,6 +699,16 @@ _TEMPLATE = re.compile(r"\{\{-?[ \t]*([A-Za-z_][^{}\n]*?)-?\}\}|\{%[^\n]*?%\}|\{
 """Jinja: an expression, a statement, a comment. The last two print nothing."""
 
 
+def _expand_value(
+    builder: Builder, source: Source, value: tuple[int, int], variables: _Variables, depth: int
+) -> None:
+    """Put in a value of a variable, with what was known of others when make put these in."""
+    around = variables.around
+    variables.around = variables.at_once.get(value[0], around)
+    _expand(builder, source, *value, variables, depth)
+    variables.around = around
+
+
 def _expand_make(
     builder: Builder, source: Source, start: int, end: int, variables: _Variables, depth: int
 ) -> None:
@@ -777,7 +813,7 @@ def _arguments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _put_variable(builder: Builder, source: Source, name: str, variables: _Variables, depth: int) -> None:
     """Put in what a variable holds, and a variable of the shell for what is not known of it."""
-    variable = variables.known.get(name) if depth < _DEPTH and name not in variables.hidden else None
+    variable = variables.get(name) if depth < _DEPTH and name not in variables.hidden else None
     if variable is not None and starts_container(variable, source):
         _put_start(builder, source, variable, (name, depth), variables)
         return
@@ -786,7 +822,7 @@ def _put_variable(builder: Builder, source: Source, name: str, variables: _Varia
         return
     for i, value in enumerate(variable.values):
         builder.put(" " if i else "")
-        _expand(builder, source, *value, variables, depth + 1)
+        _expand_value(builder, source, value, variables, depth + 1)
     if not variable.perhaps:
         return
     builder.put(" " if variable.values else "")
@@ -794,7 +830,7 @@ def _put_variable(builder: Builder, source: Source, name: str, variables: _Varia
     if depth < _DEPTH - 1 and plain not in variables.of_shell:
         for value in variable.perhaps:
             held = Builder(source)
-            _expand(held, source, *value, variables, _DEPTH - 1)
+            _expand_value(held, source, value, variables, _DEPTH - 1)
             builder.perhaps[plain, "".join(held.parts).strip()] = None
         if variable.every:
             builder.settled.add(plain)

@@ -295,6 +295,13 @@ def test_gpus_of_a_branch(tmp_path: Path) -> None:
         ("S = 64m\nb:\n\tcd . && S=64g make a\n", False),
         ("S = 64m\nb:\n\t@echo 'make a S=64g'\n\t# make a S=64g\n", True),
         ("# make a S=64g\nS = 64m\n", True),
+        # What `:=` names is put in when its line is read.
+        ("S := $(T)\nT = 64m\n", False),
+        ("U = $(T)\nS ::= $U\nT = 64m\n", False),
+        ("S = $(T)\nT = 64m\n", True),
+        ("T = 64m\nU = $(T)\nS := $(U)\nT += x\n", True),
+        ("T = 64m\nU := $(T)\nS = $(U)\n", True),
+        ("T = 64m\nS := $(T)\nb:\n\t$(MAKE) a T=64g\n", False),
         ("S = 64m\n$(eval S = 64g)\n", False),
         ("S = 64m\n$(foreach v,S,$(eval $(v) = 64g))\n", False),
         ("S = 64m\ndefine set\nS = $(1)\nendef\n$(eval $(call set,64g))\n", False),
