@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 from shmlint.model.launch import Value
 from shmlint.model.source import Span
-from shmlint.syntax.python import Definition, dotted
+from shmlint.syntax.python import Definition, Module, dotted
 from shmlint.workloads.python.assignments import Assignments, Function, of_class, parameters_of
 from shmlint.workloads.python.changes import ANY, Changes
 from shmlint.workloads.python.configurations.loaded_files import mapping_of, path_read
@@ -496,13 +496,20 @@ class Evaluator:
         name = dotted(node)
         head, _, rest = name.partition(".")
         if head in scope.module.imports:
-            return self._elsewhere(scope.full_name(node), scope.path, 0)
+            return self._imported(node, scope)
         definition = scope.module.definitions.get(head)
         if isinstance(definition, ast.ClassDef):
             return self._of_class(definition, rest, outside)
-        starred = scope.module.stars[:_MOST_STARS] if isinstance(node, ast.Name) and definition is None else ()
-        found = (self._elsewhere(f"{star}.{name}", scope.path, 0) for star in starred if not star.endswith("."))
-        return next(filter(None, found), [])
+        starred = scope.module.stars[-_MOST_STARS:] if isinstance(node, ast.Name) and definition is None else ()
+        every = [self._elsewhere(f"{star}.{name}", scope.path, 0) for star in starred if not star.endswith(".")]
+        found = [values for values in reversed(every) if values]
+        return found[0] if found and _has_plain_stars(scope.module) else [one for values in found for one in values]
+
+    def _imported(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """The values of what is imported; of several imports of one name those of each, one that is not known too."""
+        each = [self._elsewhere(name, scope.path, 0) for name in scope.full_names(node)]
+        known = [one for values in each for one in values]
+        return [*known, (ast.Starred(node, ast.Load()), scope)] if known and [] in each else known
 
     def _of_class(self, owner: ast.ClassDef, attribute: str, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """The values that the body of a class, or else of one that it extends, gives an attribute."""
@@ -619,14 +626,17 @@ class Evaluator:
         name = dotted(called)
         if scope.owner is not None and name.rpartition(".")[0] in ("self", "cls"):
             return self._methods(name.partition(".")[2], scope)
-        found = self.definition(name if name in scope.module.definitions else scope.full_name(called), scope)
-        if found is not None and isinstance(found[0], Function):
-            return [(found[0], found[1]._replace(function=found[0]))]
+        names = [name] if name in scope.module.definitions else scope.full_names(called)
+        found = [one for one in (self.definition(each, scope) for each in names) if one is not None]
+        own = [(one, where._replace(function=one)) for one, where in found if isinstance(one, Function)]
+        if own:
+            return own
         return self._methods_of(called, scope) if isinstance(called, ast.Attribute) else []
 
     def _called_function(self, node: ast.Call, scope: Scope) -> tuple[ast.FunctionDef, Scope] | None:
         """The only function of the repository that a call may run; None where a decorator may make another of it."""
-        functions = self.functions(node.func, scope)
+        own = dotted(node.func) in scope.module.definitions
+        functions = self.functions(node.func, scope) if own or len(scope.full_names(node.func)) == 1 else []
         function, inner = functions[0] if len(functions) == 1 else (None, scope)
         plain = isinstance(function, ast.FunctionDef) and not function.decorator_list
         return (function, inner) if plain and isinstance(function, ast.FunctionDef) else None
@@ -1411,6 +1421,12 @@ def _constant_for(part: ast.expr, value: Callable[[ast.expr], Found]) -> tuple[a
 
 _SETTLED = {"platform.system": "Linux", "torch.cuda.is_available": True}
 """What calls give in a container that asks for GPUs."""
+
+
+def _has_plain_stars(module: Module) -> bool:
+    """Whether all that a module imports by ``*`` is imported one after the other, so that the last one counts."""
+    plain = [one for one in module.tree.body if isinstance(one, ast.ImportFrom) and one.names[0].name == "*"]
+    return len(plain) == len(module.stars)
 
 
 def _is_of_options(node: ast.expr) -> bool:

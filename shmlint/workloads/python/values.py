@@ -88,6 +88,12 @@ class Scope(NamedTuple):
         target = self.module.imports.get(head)
         return f"{target}{dot}{rest}" if target is not None else name
 
+    def full_names(self, node: ast.expr) -> list[str]:
+        """What an expression may name: its module may import several things by one name, in ``if`` or ``try``."""
+        head, dot, rest = dotted(node).partition(".")
+        others = self.module.other_imports.get(head, ())
+        return [self.full_name(node), *(f"{target}{dot}{rest}" for target in others)]
+
 
 class DictValue(NamedTuple):
     """A mapping that is written down; ``complete`` where it has no other keys, ``certain`` where it is surely this.

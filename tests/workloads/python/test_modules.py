@@ -138,3 +138,32 @@ def test_files_that_are_not_parsed(tmp_path: Path, text: str, stopped: str) -> N
     files = {"compose.yaml": compose("python serve.py"), "Dockerfile": DOCKERFILE, "serve.py": text}
     found = need(tmp_path, files)
     assert found.verdict == "unknown" and stopped in found.stopped
+
+
+IN_BRANCHES = "if tell():\n    from one import {0}\nelse:\n    from two import {0}\n"
+ONE = "W = 8\nSAME = 0\ndef count():\n    return 8\n"
+TRIED = "try:\n    from {} import W\nexcept ImportError:\n    from {} import W\n"
+
+
+@table(
+    "imports, workers, verdict",
+    [
+        (IN_BRANCHES.format("W"), "W", "likely"),
+        (IN_BRANCHES.format("SAME"), "SAME", "not-needed"),
+        (IN_BRANCHES.format("count"), "count()", "unknown"),
+        (TRIED.format("one", "two"), "W", "likely"),
+        (TRIED.format("gone", "one"), "W", "likely"),
+        (TRIED.format("gone", "two"), "W", "unknown"),
+        ("from one import *\nfrom two import *\n", "W", "not-needed"),
+        ("from two import *\nfrom one import *\n", "W", "needed"),
+        ("from two import *\nif tell():\n    from one import *\n", "W", "likely"),
+    ],
+)
+def test_a_name_that_is_imported_from_two_modules(tmp_path: Path, imports: str, workers: str, verdict: str) -> None:
+    code = f"{imports}from torch.utils.data import DataLoader\ncrop = RandomResizedCrop(224)\n"
+    files = {
+        "compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE,
+        "one.py": ONE, "two.py": ONE.replace("8", "0"),
+        "train.py": f"{code}DataLoader(data(crop), batch_size=64, num_workers={workers})\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
