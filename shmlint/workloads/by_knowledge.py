@@ -33,7 +33,7 @@ from shmlint.workloads.commands import (
     starts_ranks,
 )
 from shmlint.workloads.knowledge import Workload, builtin, entry_called, match_command, recognise
-from shmlint.workloads.launchers import python_words
+from shmlint.workloads.launchers import TORCHRUN_VARIABLE, python_words
 from shmlint.workloads.program import Ran
 from shmlint.workloads.running.visible import Count, gpu_count, may_see_more
 
@@ -672,8 +672,8 @@ _RANK_VARIABLES = ("NUM_SHARD", "TENSOR_PARALLEL_SIZE", "NPROC_PER_NODE")
 _ONE_RANK = {"SHARDED": "false"}
 """Values of variables that set one process, where no variable sets its number: TGI and LoRAX without shards."""
 _REPLICA_OPTIONS = frozenset({"--data-parallel-size", "--data_parallel_size", "-dp", "--dp", "--dp-size", "--dp_size"})
-_TORCHRUN_VARIABLES = ("PET_NPROC_PER_NODE",)
-"""What torchrun reads instead of its option (torch/distributed/argparse_util.py)."""
+_TORCHRUN_VARIABLES = (TORCHRUN_VARIABLE,)
+"""What torchrun reads instead of its option."""
 
 
 def _reads_processes(words: Sequence[str]) -> bool:

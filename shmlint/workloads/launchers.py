@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping
 
+from shmlint.model.launch import Value
 from shmlint.model.number import whole_number
 from shmlint.workloads.commands import MISSING, MPI_STARTERS, behind_mpi, is_python, unwrapped
 
@@ -180,6 +181,21 @@ def _with_processes(command: tuple[str, ...], settings_of: SettingsOf) -> tuple[
     return (*command[:at], "--num_processes", str(count // hosts), *command[at:])
 
 
+def with_ranks_of_variable(command: tuple[str, ...], variables: Mapping[str, Value[str]]) -> tuple[str, ...]:
+    """A command of torchrun with the number of processes that a script sets in its variable instead of its option.
+
+    https://github.com/pytorch/pytorch/blob/v2.5.1/torch/distributed/argparse_util.py
+    """
+    value = variables.get(TORCHRUN_VARIABLE)
+    is_torchrun = posixpath.basename(command[0]) == "torchrun" or command[1:3] == ("-m", "torch.distributed.run")
+    if value is None or not is_torchrun or any(word.startswith(("--nproc_per", "--nproc-per")) for word in command):
+        return command
+    at = 1 if posixpath.basename(command[0]) == "torchrun" else 3
+    number = value.known if value.known is not None and not value.because else f"${TORCHRUN_VARIABLE}"
+    return (*command[:at], f"--nproc_per_node={number}", *command[at:])
+
+
+TORCHRUN_VARIABLE = "PET_NPROC_PER_NODE"
 _PROCESSES = frozenset({"--num_processes", "--num-processes", "--cpu", "--tpu"})
 _CONFIGURATION = frozenset({"--config_file", "--config-file"})
 _ON_GPUS = frozenset({"NO", "MULTI_GPU", "DEEPSPEED", "FSDP", "MEGATRON_LM"})

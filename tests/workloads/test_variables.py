@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.project import findings
 from tests.table import table
-from tests.workloads.cases import DOCKERFILE, HELPER, PYTORCH, SERVE, compose, need
+from tests.workloads.cases import DOCKERFILE, HELPER, JOINS, PYTORCH, SERVE, compose, need
 
 
 @table(
@@ -287,3 +287,22 @@ def test_what_a_variable_may_change_is_not_little(tmp_path: Path, options: str, 
 def test_variables_that_a_command_gives_its_program(tmp_path: Path, command: str, script: str, serves: str) -> None:
     files = {"run.sh": IN_IMAGE % ("", command), "s.sh": script, "t.py": SERVES, "own.env": "N=2\n"}
     assert need(tmp_path, files, ("run.sh",)).verdict == serves
+
+
+@table(
+    "script, verdict",
+    [
+        ("export PET_NPROC_PER_NODE=4; torchrun t.py", "needed"),
+        ("PET_NPROC_PER_NODE=4 torchrun t.py", "needed"),
+        ("PET_NPROC_PER_NODE=4 python -m torch.distributed.run t.py", "needed"),
+        ("PET_NPROC_PER_NODE=4 torchrun --nproc_per_node=1 t.py", "not-needed"),
+        ("PET_NPROC_PER_NODE=1 torchrun t.py", "not-needed"),
+        ("PET_NPROC_PER_NODE=$1 torchrun t.py", "likely"),
+        ("torchrun t.py", "not-needed"),
+        ("seq 0 1 | xargs -P2 -I{} env RANK={} python t.py", "likely"),
+        ("seq 0 1 | xargs -I{} env RANK={} python t.py", "not-needed"),
+    ],
+)
+def test_ranks_that_variables_of_a_script_ask_for(tmp_path: Path, script: str, verdict: str) -> None:
+    files = {"run.sh": IN_IMAGE % ("", "bash s.sh"), "s.sh": script, "t.py": JOINS}
+    assert need(tmp_path, files, ("run.sh",)).verdict == verdict

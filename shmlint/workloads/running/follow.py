@@ -35,7 +35,7 @@ from shmlint.workloads.commands import (
 )
 from shmlint.workloads.filesystem import Files, Place
 from shmlint.workloads.knowledge import builtin, match_command
-from shmlint.workloads.launchers import python_words, with_settings
+from shmlint.workloads.launchers import python_words, with_ranks_of_variable, with_settings
 from shmlint.workloads.program import Entry, Program, Ran, RunContext, named
 from shmlint.workloads.running.python_entries import (
     SERVERS,
@@ -122,6 +122,8 @@ class Follower:
         self.image = image
         self.environment = environment
         self.assigned: dict[str, Value[str]] = {}
+        self._exported: set[str] = set()
+        """The variables that scripts export."""
         self.overwritten: set[str] = set()
         """The variables that something gave commands so far; the empty name stands for all."""
         self.commands: list[Ran] = []
@@ -221,6 +223,7 @@ class Follower:
             self._sourced(command[1], context)
             return
         command = with_settings(command, lambda path: self._settings_of(path, directory))
+        command = with_ranks_of_variable(command, {name: self.environment[name] for name in self._set_by_scripts()})
         if (local := in_container(command)) != command:
             self.stop(f"`{program}` runs its command on another host, or in another container", span)
             command = local
@@ -379,6 +382,7 @@ class Follower:
             if name in exported or (had is not None and not always):
                 value = Unknown("variable", f"{name} is set more than once")
             exported.add(name)
+            self._exported.add(name)
             self.environment[name] = Value(value, span, word.text, because)
         if others - self.environment.keys() or re.search(_EXPORTS_OTHERS, text.text) is not None:
             self.files.env_files = True
@@ -658,6 +662,10 @@ class Follower:
         """Whether something tells a program which rank it is; else it may try one thing in several ways."""
         return any(options(entry.arguments, RANK_OF)) or not _RANKS.isdisjoint(self.overwritten | {*self.environment})
 
+    def _set_by_scripts(self) -> set[str]:
+        """The variables that scripts export, or give the command that is followed."""
+        return {name for name, _ in self._own_variables()} | (self._exported & self.environment.keys())
+
     def _own_variables(self) -> tuple[tuple[str, Value[str]], ...]:
         """The variables of the command that is followed which differ from those of the container."""
         everywhere = self.files.environment
@@ -683,11 +691,19 @@ _RANKS = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE"})
 
 
 def _is_repeated(command: Command, body: _Body) -> bool:
-    """Whether a script starts a program several times at once: in a loop, or by commands beside each other."""
+    """Whether a script starts a program several times at once: in a loop, by commands beside each other, by ``xargs``.
+    """
+    words = [word.text for word in command.words]
+    if "xargs" in words and any(re.match(_AT_ONCE, word) is not None for word in words[words.index("xargs") :]):
+        return True
     if command.beside != "once":
         return command.beside == "in a loop"
     program = _program_of(command)
     return bool(program) and sum(_program_of(other) == program for other in body.commands) > 1
+
+
+_AT_ONCE = r"-P|--max-procs"
+"""The option of ``xargs`` for several processes at once."""
 
 
 def _program_of(command: Command) -> tuple[str, ...]:
