@@ -91,8 +91,8 @@ def takes_plainly(name: str, function: Function) -> bool:
         return False
     described, annotation = _described(found.annotation, parameters_of(function)[name])
     plain = described is None or {keyword.arg for keyword in described.keywords} <= _PLAIN
-    named = described is not None and len(described.args) > (described is parameters_of(function)[name])
-    return plain and not named and (annotation is None or dotted(annotation) in _TYPES)
+    other = described is not None and not _is_spelt(name, described.args[described is parameters_of(function)[name] :])
+    return plain and not other and (annotation is None or dotted(annotation) in _TYPES)
 
 
 def default_of(name: str, function: Function) -> ast.expr | None:
@@ -102,7 +102,7 @@ def default_of(name: str, function: Function) -> ast.expr | None:
     described, _ = _described(next(one.annotation for one in given if one.arg == name), default)
     if described is None:
         return default
-    if len(described.args) > (described is default):  # it has other spellings
+    if not _is_spelt(name, described.args[described is default :]):
         return None
     keywords = {keyword.arg: keyword.value for keyword in described.keywords}
     if described is default:
@@ -118,6 +118,16 @@ def _described(annotation: ast.expr | None, default: ast.expr | None) -> tuple[a
         return None, annotation
     found = [one for one in annotation.slice.elts[1:] if isinstance(one, ast.Call) and _is_description(one)]
     return (found[0], annotation.slice.elts[0]) if found else (None, annotation)
+
+
+def _is_spelt(name: str, spellings: list[ast.expr]) -> bool:
+    """Whether typer takes an option by the name of its parameter, and perhaps by letters, too."""
+    texts = [one.value for one in spellings if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    if len(texts) < len(spellings) or any("/" in text for text in texts):
+        return False
+    return not texts or next((text for text in texts if text.startswith("--")), "") in (
+        f"--{name}", f"--{name.replace('_', '-')}"
+    )  # fmt: skip
 
 
 def _is_description(node: ast.expr | None) -> bool:

@@ -1079,9 +1079,18 @@ class Evaluator:
             return False
         if self.is_open(function, scope) or self.calls_of(function, scope) or self.changes.argv:
             return False
-        if self.options.is_declared(name) or not names_only_parameters(self.options.arguments, function):
+        if self._is_declared_elsewhere(name, function, scope):
+            return False
+        if not names_only_parameters(self.options.arguments, function):
             return False
         return dispatcher not in BY_POSITION or not self.options.has_positional(after=BY_POSITION[dispatcher])
+
+    def _is_declared_elsewhere(self, name: str, function: Function, scope: Scope) -> bool:
+        """Whether anything but a parameter of that name, with what describes it to typer, declares an option."""
+        places = [one.place for one in self.options.declared.get(name, ())]
+        body = function.body[0].lineno
+        own = all(at.path == scope.path and function.lineno <= at.line <= body for at in places)
+        return self.options.is_configured(name) or not own
 
     def _attribute(self, node: ast.Attribute, scope: Scope, depth: int, parameters: bool) -> Found:
         name = scope.full_name(node)

@@ -200,6 +200,10 @@ OF_GROUP = GROUP.replace("run-it", "serve")
         (FOUND.replace("[args.what]", "[tell()]"), "train", "likely"),
         (OF_GROUP.replace("    cli()", "    if tell():\n        cli()"), "train", "likely"),
         (OF_GROUP.replace("    cli()", "    cli(['serve'])"), "train", "likely"),
+        *((APP.replace("w: int = 8", f"w: {spelt}"), words, verdict)
+          for spelt in ("Annotated[int, typer.Option('--w', '-v')] = 8", "int = typer.Option(8, '-v', '--w')")
+          for words, verdict in (("train", "needed"), ("train --w 0", "not-needed"), ("train -v 8", "likely"))),
+        (APP.replace("w: int = 8", "w: int = typer.Option(8, '--many')"), "train --many 0", "unknown"),
         (FIRES, "train 0", "likely"),
         (APP, '"$$@"', "likely"),
     ],
