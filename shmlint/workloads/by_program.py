@@ -511,8 +511,10 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     ranks = ranks if not call.row.least else 1  # a batch of it is that of all ranks
     kept = max(call.kept - 2, 0) * item  # two are among the batches
     total = ranks * batches_at_once(certain_count, ahead) * size * item + beside + kept
-    few = batch.number and batch.certain and not call.row.least and (fixed or not reading.several)
-    if total * (1 if fixed else reading.pictures) <= room and few:
+    pictures = 1 if fixed else reading.pictures
+    few = batch.number and batch.certain and total * pictures <= room
+    few = few or 0 < call.most * ranks * item * pictures <= room
+    if few and not call.row.least and (fixed or not reading.several):
         return "small"
     if total <= room:
         return unknown_batches(_workers_text(count), tuple(evidence), ranks)

@@ -10,6 +10,7 @@ from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
 from shmlint.workloads.python.evaluator import Evaluator
+from shmlint.workloads.python.given_datasets import dataset_argument
 from shmlint.workloads.python.loaded import Loaded
 from shmlint.workloads.python.reach import Site
 from shmlint.workloads.python.values import Scope
@@ -113,6 +114,36 @@ def item_of_tensors(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Item 
         return None
     found = [_array(tensor, where, evaluator) for tensor in call.args]
     return _together([one and _row_of(one) for one in found])
+
+
+def most_items(site: Site, evaluator: Evaluator) -> int:
+    """The items that the dataset of a loader has at most, where that is written there; 0 where it is not known.
+
+    ``Subset(data, range(8))``, ``TensorDataset(torch.zeros(8, 3, 224, 224))``. A sampler may take one more than once.
+    """
+    given = dataset_argument(site)
+    sampled = any("sampler" in (keyword.arg or "sampler") for keyword in site.node.keywords)
+    if given is None or sampled or len(site.node.args) > _BEFORE_SAMPLERS:
+        return 0
+    call, scope = _followed(given, site.scope, evaluator) or (given, site.scope)
+    name = scope.full_name(call.func) if isinstance(call, ast.Call) and call.args else ""
+    if not isinstance(call, ast.Call) or not name:
+        return 0
+    if name in TENSOR_DATASETS:
+        first = _array(call.args[0], scope, evaluator)
+        return first.shape[1] if first is not None and len(first.shape) > 1 else 0
+    indices = call.args[1] if name in _SUBSETS and len(call.args) > 1 else None
+    while isinstance(indices, ast.Call) and dotted(indices.func) in ("list", "range") and len(indices.args) == 1:
+        if dotted(indices.func) == "range":
+            found = evaluator.value(indices.args[0], scope)
+            return max(found.number or 0, 0) if found.certain else 0
+        indices = indices.args[0]
+    return len(indices.elts) if isinstance(indices, ast.List | ast.Tuple) else 0
+
+
+_SUBSETS = frozenset({"torch.utils.data.Subset", "torch.utils.data.dataset.Subset"})
+_BEFORE_SAMPLERS = 3
+"""Arguments of a loader before its samplers."""
 
 
 def _row_of(array: Item) -> Item:

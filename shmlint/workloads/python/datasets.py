@@ -99,12 +99,27 @@ def gives_what_it_holds(site: Site, evaluator: Evaluator) -> bool:
     if made and all(where.full_name(call.func) in TENSOR_DATASETS for call, where in made):
         return True
     owned = _dataset(site, evaluator)
+    if owned is not None and _reduces(owned[0]):
+        return True
     if owned is None or any(_resizes(node) or _is_sizing(node) for node in ast.walk(owned[0])):
         return False
     methods = list(methods_of(owned[0], ("__getitem__",), ast.walk))
     own = {method.name for method in methods}
     calls = [node for method in methods for node in ast.walk(method) if isinstance(node, ast.Call)]
     return bool(methods) and all(_picks(dotted(call.func), own) for call in calls)
+
+
+def _reduces(owner: ast.ClassDef) -> bool:
+    """Whether all that a dataset gives is made of its images by what leaves a few numbers: ``image.mean(dim=(1, 2))``.
+    """
+    method = next((m for m in owner.body if isinstance(m, ast.FunctionDef) and m.name == "__getitem__"), None)
+    given = [node.value for node in ast.walk(method) if isinstance(node, ast.Return)] if method is not None else []
+    parts = [part for value in given for part in (value.elts if isinstance(value, ast.Tuple) else [value])]
+    called = [part.func.attr for part in parts if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute)]
+    return bool(called) and len(called) == len(parts) and _FEW.issuperset(called)
+
+
+_FEW = frozenset({"argmax", "item", "max", "mean", "min", "std", "sum", "var"})
 
 
 def _is_sizing(node: ast.AST) -> bool:

@@ -32,14 +32,16 @@ def without_unused(
 ) -> dict[int, Site]:
     """Calls without those that make a loader which nothing iterates, in a program that iterates another one.
 
-    A program without any that is iterated is not known as a whole. ``is_reached`` is whether a function of a file is.
+    A program without any that is iterated is not known as a whole: it is not sure of those that it only counts.
+    ``is_reached`` is whether a function of a file is.
     """
     loaders = {at: site for at, site in sites.items() if site.name in _LOADERS}
-    if len(loaders) < 2:
-        return sites
     uses = _Uses(loaded, is_reached)
     unused = {at for at, site in loaders.items() if not uses.may_iterate(site.node, site.scope.path)}
-    return {at: site for at, site in sites.items() if at not in unused} if len(unused) < len(loaders) else sites
+    if len(unused) < len(loaders):
+        return {at: site for at, site in sites.items() if at not in unused}
+    counted = {at for at in unused if uses.has_some(loaders[at].node, loaders[at].scope.path)}
+    return {at: site._replace(certain=site.certain and at not in counted) for at, site in sites.items()}
 
 
 def together(loaders: Mapping[int, Site], loaded: Collection[Loaded]) -> tuple[tuple[int, ...], ...]:
@@ -75,6 +77,10 @@ class _Uses:
     def may_iterate(self, call: ast.Call, path: str) -> bool:
         """Whether something may iterate what a call gives; not where it is only counted or never used."""
         return any(name is None or self._iterates(name, where) for name, where in self._uses(call, path, 0))
+
+    def has_some(self, call: ast.Call, path: str) -> bool:
+        """Whether code uses what a call gives."""
+        return any(True for _ in self._uses(call, path, 0))
 
     def beside(self, call: ast.Call, path: str) -> Iterator[int]:
         """What may iterate a loader together with others, by its id: ``zip``, or a function that keeps its iterator."""

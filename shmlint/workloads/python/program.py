@@ -43,6 +43,7 @@ from shmlint.workloads.program import Entry
 from shmlint.workloads.python.changes import ANY
 from shmlint.workloads.python.configurations.detectron import counted, is_counted, sized
 from shmlint.workloads.python.configurations.runners import loaders_of
+from shmlint.workloads.python.created import most_items
 from shmlint.workloads.python.datasets import gives_what_it_holds, with_own_items
 from shmlint.workloads.python.declarations import SETTINGS_CLASSES
 from shmlint.workloads.python.evaluated import imported_by
@@ -199,7 +200,10 @@ def _stop_at_tensors(sites: Collection[Site], walker: Walker) -> None:
 def _made(row: Row, site: Site, walker: Walker) -> Call:
     """A call that fills /dev/shm; a loader whose batches are arrays is as good as one without workers, but for more."""
     made = _filled(row, site, walker.evaluator)
-    if not row.call.startswith("torch.utils.data.") or not _collates_arrays(site, walker):
+    if not row.call.startswith("torch.utils.data."):
+        return made
+    made = made._replace(most=most_items(site, walker.evaluator))
+    if not _collates_arrays(site, walker):
         return made
     walker.stop("its batches are NumPy arrays, which are not shared; what else they may hold is unknown", site.span)
     return made._replace(processes=Found(0, False, ()))

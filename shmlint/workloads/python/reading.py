@@ -29,6 +29,8 @@ class Call(NamedTuple):
     """Where its dataset gives an image the size that its row has for an item."""
     items: Items = ()
     """The shapes of the items of its own datasets, where these are known."""
+    most: int = 0
+    """The items that its dataset has at most: no more of them are in batches; 0 where that is not known."""
     holds: bool = False
     """Its dataset gives out what it holds, and makes no images of it."""
 

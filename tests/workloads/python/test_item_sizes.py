@@ -23,7 +23,7 @@ OWN = "class Own(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n    
         # Each dataset has its own transform; what another one has does not count.
         (f"data = ImageFolder('/d', {LARGE})\n{LOADS}", "needed", 661.5),
         (f"data = CIFAR10('/d', transform={LARGE})\n{LOADS}", "needed", 661.5),
-        (f"t = {LARGE}\ndata = Subset(ImageFolder('/d', transform=t), range(9))\n{LOADS}", "needed", 661.5),
+        (f"t = {LARGE}\ndata = Subset(ImageFolder('/d', transform=t), many)\n{LOADS}", "needed", 661.5),
         (f"data = ImageFolder('/d', {SMALL})\nshown = ImageFolder('/d', {LARGE})\n{LOADS}", "not-needed", None),
         (f"data = CIFAR10('/d', transform=T.ToTensor())\n{LOADS}up = T.Resize((224, 224))\n", "not-needed", None),
         (f"data = CIFAR10('/d')\n{LOADS}model = torch.nn.Sequential(T.Resize((224, 224)))\n", "not-needed", None),
@@ -54,6 +54,15 @@ OWN = "class Own(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n    
         (f"data = CIFAR10('/d')\n{LOADS}data.transform = made()\n", "likely", None),
         (f"def up(image):\n    return F.resize(image, 99)\ndata = CIFAR10('', transform=up)\n{LOADS}", "likely", None),
         (f"def dim(image):\n    return image * 2\ndata = CIFAR10('/d', transform=dim)\n{LOADS}", "not-needed", None),
+        # There are no more items in batches than the dataset has.
+        (f"data = Subset(ImageFolder('/d', {LARGE}), range(99))\n{LOADS}", "not-needed", None),
+        (f"data = Subset(ImageFolder('/d', {LARGE}), [1, 2])\n{LOADS}", "not-needed", None),
+        (f"data = Subset(ImageFolder('/d', {LARGE}), range(999))\n{LOADS}", "needed", 661.5),
+        (f"data = Subset(ImageFolder('/d', {LARGE}), some())\n{LOADS}", "needed", 661.5),
+        (f"data = Subset(ImageFolder('/d', {LARGE}), [1])\n{LOADS.replace('=64', '=64, sampler=s')}", "needed", 661.5),
+        (f"data = torch.utils.data.TensorDataset(torch.zeros(9, 3, 224, 224))\n{LOADS}", "not-needed", None),
+        # What a dataset makes of its images may be a few numbers.
+        (f"{OWN.replace('load(i))', 'load(i)).mean(1)')}data = Own()\nt = {LARGE}\n{LOADS}", "likely", None),
         # A tensor of features is no image, and a mask for each class is another one.
         (f"data = torch.utils.data.TensorDataset(torch.load('a'))\n{LOADS}t = {LARGE}\n", "likely", None),
         (f"{OWN.replace('load(i))', 'load(i)), one_hot(1)')}data = Own()\nt = {SMALL}\n{LOADS}", "likely", None),

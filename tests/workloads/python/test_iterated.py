@@ -56,6 +56,7 @@ BOTH = f"def both():\n    train = {MANY}\n    test = {ALONE}\n"
         # Of a program that iterates none nothing is known.
         (f"train = {MANY}\n", "needed"),
         (f"train = {MANY}\ntest = {ALONE}\n", "needed"),
+        (f"train = {MANY}\nprint(len(train))\n", "likely"),
     ],
 )  # fmt: skip
 def test_what_nothing_iterates(tmp_path: Path, code: str, verdict: str) -> None:
