@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from shmlint.files.boundary import OUTSIDE
 from shmlint.files.cache import Key
@@ -15,11 +15,13 @@ from shmlint.formats.compose.interpolate import PROJECT_NAME, NotKnown
 from shmlint.formats.compose.project import Body, Project, Service, merged, put, without_tags
 from shmlint.formats.compose.tree import (
     Branch,
+    Entry,
     Layer,
     Leaf,
     Tree,
     Variables,
     conflict,
+    differ,
     has_short_form,
     items_of,
     same,
@@ -107,6 +109,10 @@ def _include(project: Project, services: dict[str, Service], root: Branch, layer
     """Add what a document includes to the services it writes itself. Both go over the files before it."""
     taken: set[int] = set()
     written = frozenset(services)
+    defined: _Defined = {}
+    for key in _COMPARED:
+        group = root.get(key)
+        defined[key] = dict(group.entries) if isinstance(group, Branch) else {}
     for item in items_of(root.get("include")):
         inclusion = _inclusion(project, item, layer, way.workspace)
         if inclusion is None:
@@ -129,6 +135,7 @@ def _include(project: Project, services: dict[str, Service], root: Branch, layer
             project.problems.append(Problem(inclusion.span, project.unknown, "limit"))
         elif id(included) not in taken:
             taken.add(id(included))
+            project.problems += _redefined(defined, included)
             _take(project, included, inclusion)
             for name, service in included.services.items():
                 _import(project, services, name, service, written=name in written)
@@ -136,6 +143,23 @@ def _include(project: Project, services: dict[str, Service], root: Branch, layer
     for problem in project.problems:
         unique.setdefault(problem.key, problem)
     project.problems = list(unique.values())
+
+
+_COMPARED = ("volumes", "networks")
+"""What is defined by values that Compose leaves as they are, and may so be compared."""
+
+_Defined = dict[str, dict[str, Entry]]
+
+
+def _redefined(defined: _Defined, included: Project) -> Iterator[Problem]:
+    """What an included project defines otherwise than the file that includes it, or what that includes before."""
+    for key in _COMPARED:
+        for name, entry in included.defined[key].items():
+            own = defined[key].setdefault(name, entry)
+            if own is not entry and differ(own.tree, entry.tree):
+                other = entry.layer.source.path
+                message = f"`{key}.{name}` conflicts with the definition of this name in {other}"
+                yield Problem(own.layer.span(own.key), message, facts=("conflict", key, name, other))
 
 
 def _take(project: Project, included: Project, inclusion: _Inclusion) -> None:
@@ -147,9 +171,8 @@ def _take(project: Project, included: Project, inclusion: _Inclusion) -> None:
     project.included |= included.included.union(inclusion.files)
     for file, names in included.extended.items():
         project.extended.setdefault(file, set()).update(names)
-    project.volumes = {**included.volumes, **project.volumes}
     for key, defined in included.defined.items():
-        project.defined[key] |= defined
+        project.defined[key] = {**defined, **project.defined[key]}
 
 
 _INCLUDED: Key[Project] = Key("included compose files")

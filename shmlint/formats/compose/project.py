@@ -46,7 +46,7 @@ class Project:
 
     __slots__ = (
         "circular", "defined", "directory", "extended", "files", "height", "included", "name", "problems", "services",
-        "strays", "unknown", "volumes",
+        "strays", "unknown",
     )  # fmt: skip
 
     def __init__(self, files: tuple[str, ...], directory: str) -> None:
@@ -63,10 +63,8 @@ class Project:
         self.name = ""
         self.unknown = ""
         self.services: dict[str, Service] = {}
-        self.defined: dict[str, set[str]] = {key: set() for key in DEFINING}
-        """The names of volumes, networks and the like, by the key that they are defined under."""
-        self.volumes: dict[str, Entry] = {}
-        """What defines the volumes, by name."""
+        self.defined: dict[str, dict[str, Entry]] = {key: {} for key in DEFINING}
+        """What defines volumes, networks and the like, by the key that they are defined under and by name."""
         self.problems: list[Problem] = []
         self.strays: list[tuple[str, Entry]] = []
         """Keys at the top, with their names, that mean a service's size."""
@@ -77,14 +75,8 @@ def put(project: Project, root: Branch, services: dict[str, Service]) -> None:
     named = root.leaf("name")
     project.name = named.text if named is not None else project.name
     project.strays += (item for item in root.entries.items() if means_size(item[0]))
-    for key, names in project.defined.items():
-        if key in root.resets | root.overrides:
-            names.clear()
-        group = root.get(key)
-        if isinstance(group, Branch):
-            names.difference_update(group.resets)
-            names.update(group.entries)
-    _define_volumes(project, root)
+    for key, defined in project.defined.items():
+        _define(key, defined, root)
     written = root.get("services")
     if "services" in root.resets | root.overrides:
         project.services.clear()
@@ -94,18 +86,18 @@ def put(project: Project, root: Branch, services: dict[str, Service]) -> None:
         _add(project, service)
 
 
-def _define_volumes(project: Project, root: Branch) -> None:
-    """Merge the volumes that a document defines onto those of the documents and files before it."""
-    if "volumes" in root.resets | root.overrides:
-        project.volumes.clear()
-    group = root.get("volumes")
+def _define(key: str, defined: dict[str, Entry], root: Branch) -> None:
+    """Merge what a document defines under a key onto what the documents and files before it do."""
+    if key in root.resets | root.overrides:
+        defined.clear()
+    group = root.get(key)
     if not isinstance(group, Branch):
         return
     for name in group.resets | group.overrides:
-        project.volumes.pop(name, None)
+        defined.pop(name, None)
     for name, entry in group.entries.items():
-        before = project.volumes.get(name)
-        project.volumes[name] = entry if before is None else merge_entry(before, entry, ("volumes", name))
+        before = defined.get(name)
+        defined[name] = entry if before is None else merge_entry(before, entry, (key, name))
 
 
 def _add(project: Project, service: Service) -> None:

@@ -106,7 +106,7 @@ def _launch(service: Service, project: Project, workspace: Workspace, swarm: str
         gpu=gpu,
         shm=_size(service, project, workspace, gpu.requested),
         ipc=read_mode(tree.leaf("ipc")),
-        mounts=tuple(read_mounts(tree, {name: entry.tree for name, entry in project.volumes.items()})),
+        mounts=tuple(read_mounts(tree, {name: entry.tree for name, entry in project.defined["volumes"].items()})),
         build=_build(tree.get("build"), image, project.directory),
         binds=tuple(read_binds(tree)),
         volumes_from=tuple(_volumes_from(tree)),

@@ -402,6 +402,19 @@ def same(one: Tree, other: Tree) -> bool:
     return isinstance(one, Leaf) and isinstance(other, Leaf) and one.text == other.text
 
 
+def differ(one: Tree, other: Tree) -> bool:
+    """Whether two values differ for certain, whatever the variables in them are."""
+    if isinstance(one, Branch) and isinstance(other, Branch):
+        keys = one.entries.keys()
+        return keys != other.entries.keys() or any(differ(one.entries[k].tree, other.entries[k].tree) for k in keys)
+    if isinstance(one, Listing) and isinstance(other, Listing):
+        return len(one.items) != len(other.items) or any(map(differ, one.items, other.items))
+    leaves = [tree for tree in (one, other) if isinstance(tree, Leaf)]
+    if any(leaf.interpolated.unset for leaf in leaves):
+        return False
+    return len({None if leaf.kind == "null" else leaf.text for leaf in leaves}) > 1 or len(leaves) < 2
+
+
 _TEXTS = ("build", "dns", "dns_search", "env_file", "gpus", "label_file")
 _LISTS = ("depends_on", "networks")
 _OF_TEXTS = ("configs", "devices", "env_file", "ports", "secrets", "volumes")

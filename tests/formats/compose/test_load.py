@@ -385,6 +385,12 @@ REFUSED: list[tuple[dict[str, str], int, str]] = [
      3, "`services.a` conflicts"),
     ({"compose.yaml": "include: [c.yaml, d.yaml]\n", "c.yaml": INCLUDED,
       "d.yaml": "services:\n  a: {image: y}\n"}, 2, "`services.a` conflicts with the service of this name in d"),
+    ({"compose.yaml": "include: [c.yaml]\nvolumes:\n  v: {driver: local}\n", "c.yaml": INCLUDED + "volumes: {v: }\n"},
+     3, "`volumes.v` conflicts with the definition of this name in c.yaml"),
+    ({"compose.yaml": "include: [c.yaml, d.yaml]\n", "c.yaml": INCLUDED + "networks: {n: {external: true}}\n",
+      "d.yaml": "services: {b: {image: y}}\nnetworks: {n: {}}\n"}, 5, "`networks.n` conflicts"),
+    ({"compose.yaml": "include: [c.yaml]\nvolumes: {v: {labels: [a, b]}}\n",
+      "c.yaml": INCLUDED + "volumes: {v: {labels: [a]}}\n"}, 2, "`volumes.v` conflicts"),
     ({"compose.yaml": "services: {a: {image: x}}\n", ".env": "A=secret\nB C=secret\n"},
      1, "cannot read .env, line 2: key cannot contain a space"),
     ({"compose.yaml": "include: [{path: c.yaml, env_file: e}]\n", "c.yaml": INCLUDED, "e": "A='secret\n"},
@@ -421,6 +427,23 @@ def test_an_include_that_gives_the_same_twice_is_no_conflict(tmp_path: Path, mon
     assert not project.problems
     assert shm(launches(project)["a"]) == G
     assert project.included == {"one.yaml", "two.yaml", "c.yaml"}
+
+
+@table(
+    ("one", "other"),
+    [
+        ("", "null"), ("{}", "{}"), ("{driver: local}", "{driver: '${D:-local}'}"), ("{name: $N}", "{name: x}"),
+        ("{external: true}", "{external: true}"), ("{labels: [a]}", "{labels: [a]}"),
+        ("{driver_opts: {type: tmpfs}}", "{driver_opts: {type: tmpfs}}"),
+    ],
+)
+def test_what_is_defined_twice_in_the_same_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one: str, other: str
+) -> None:
+    for key in ("volumes", "networks"):
+        own, included = (f"{key}: {{v: {each}}}\n" for each in (one, other))
+        texts = {"compose.yaml": f"include: [c.yaml]\n{own}", "c.yaml": INCLUDED + included}
+        assert loaded(tmp_path, monkeypatch, texts).problems == []
 
 
 TWICE = [
