@@ -84,6 +84,32 @@ def resolve_plain(text: str) -> bool | int | float | str | None:
     return text
 
 
+def is_timestamp(text: str) -> bool:
+    """Whether go-yaml reads an unquoted scalar as a time (``allowedTimestampFormats`` in its resolve.go).
+
+    >>> is_timestamp("2024-08-06"), is_timestamp("2024-13-06"), is_timestamp("2024-08-06 10:00:00")
+    (True, False, True)
+    """
+    found = re.fullmatch(_TIMESTAMP, text, re.ASCII) if text[4:5] == "-" else None
+    if found is None:
+        return False
+    from datetime import datetime
+
+    month, day, hour, minute, second = (int(found[n] or 0) for n in ("month", "day", "hour", "minute", "second"))
+    try:
+        datetime(int(found["year"]) or 4, month, day, hour, minute, second)  # Go knows a year 0, which is a leap year
+    except ValueError:
+        return False
+    return True
+
+
+_TIMESTAMP = (
+    r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})"
+    r"(?:(?:(?P<zoned>[Tt])| )(?P<hour>\d{1,2}):(?P<minute>\d{1,2}):(?P<second>\d{1,2})(?:[.,]\d+)?"
+    r"(?(zoned)(?:Z|[+-]\d\d:\d\d)))?"
+)
+
+
 def _integer(text: str) -> int | None:
     """Go's ``strconv.ParseInt(text, 0, 64)``, then ParseUint, which takes no sign; None where both refuse."""
     match = re.fullmatch(

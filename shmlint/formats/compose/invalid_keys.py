@@ -75,6 +75,8 @@ def _faults(tree: Tree, takes: Takes, place: _Place) -> Iterator[Problem]:
     elif isinstance(tree, Listing):
         if "list" not in takes.kinds:
             yield _wrong(tree, takes, place)
+        if takes.unique:
+            yield from _repeated(tree, place)
         for i, item in enumerate(tree.items if takes.items is not None else ()):
             at = place._replace(path=f"{place.path}[{i}]", complete=True)
             yield from _faults(item, takes.items or takes, at)
@@ -82,6 +84,18 @@ def _faults(tree: Tree, takes: Takes, place: _Place) -> Iterator[Problem]:
         yield _wrong(tree, takes, place)
     else:
         yield from _entries(tree, takes, place)
+
+
+def _repeated(tree: Listing, place: _Place) -> Iterator[Problem]:
+    """The first item of a list that is in it before."""
+    known = [leaf for leaf in tree.items if isinstance(leaf, Leaf) and not leaf.interpolated.unset]
+    seen: set[str] = set()
+    for leaf in known:
+        if leaf.text in seen:
+            message = f"`{place.path}` has `{leaf.written}` twice; Compose refuses the file"
+            yield Problem(leaf.span, message, facts=(place.path, "twice"))
+            return
+        seen.add(leaf.text)
 
 
 def _entries(tree: Branch, takes: Takes, place: _Place) -> Iterator[Problem]:
@@ -117,7 +131,7 @@ def _fits(leaf: Leaf, takes: Takes) -> bool:
             return _is_port(str(value))
         whole = leaf.kind == "float" and isinstance(value, float) and value.is_integer()
         return leaf.kind in takes.kinds or (whole and "int" in takes.kinds)
-    if "str" not in takes.kinds:
+    if "str" not in takes.kinds or leaf.is_timestamp:
         return False
     if leaf.interpolated.used or leaf.interpolated.unset or leaf.refused:
         return True
@@ -170,6 +184,7 @@ def _wrong(tree: Leaf | Listing | Branch, takes: Takes, place: _Place) -> Proble
     message = f"`{place.path}` must be {shown}"
     if isinstance(tree, Leaf) and tree.kind == "str":
         message = f"`{place.path}: {' '.join(tree.written.split())[:60]}` must be {shown}"
+        message += ", and YAML reads a time; put it in quotes" if tree.is_timestamp else ""
     elif isinstance(tree, Leaf) and tree.kind not in ("null", "str") and "str" in takes.kinds and not takes.text:
         message += "; put it in quotes"
     span = tree.span if tree.span.text.strip() else place.key

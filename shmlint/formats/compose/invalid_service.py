@@ -7,13 +7,15 @@ Compose looks at the merged service (compose-go loader/validate.go, ``checkConsi
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from typing import TypeGuard
 
 from shmlint.docker.mounts import parse_volume
 from shmlint.docker.sizes import InvalidSize, parse_compose
 from shmlint.formats.compose.invalid_keys import service_keys
 from shmlint.formats.compose.project import Project, Service
-from shmlint.formats.compose.tree import Branch, Leaf, Tree, items_of
+from shmlint.formats.compose.tree import Branch, Leaf, Listing, Tree, items_of
 from shmlint.formats.compose.values import read_size, unset
+from shmlint.formats.compose.words import split_words
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem, Span
 from shmlint.syntax.yaml import MappingNode
@@ -83,6 +85,7 @@ def service_faults(
             continue  # Compose goes no further
         if known and "profiles" not in tree.entries and _has_no_image(service) and not is_given_beside(name):
             yield _without_image(service)
+        yield from _unreadable(name, tree)
         yield from _without_source(name, tree)
         yield from _built_twice(name, tree)
         yield from _mounted_twice(name, tree)
@@ -95,6 +98,7 @@ def service_faults(
         if mode is not None and mode.text and not unset(mode) and any(items_of(networks)):
             reason = "declares mutually exclusive `network_mode` and `networks`"
             yield Problem(mode.span, f"service `{name}` {reason}; Compose refuses the file", facts=(name, "networks"))
+    yield from _named_alike(project, complete=complete, extended=extended)
     if complete and not project.unknown:
         yield from _circular(project)
 
@@ -112,6 +116,47 @@ def _without_image(service: Service) -> Problem:
     key = service.bodies[0]
     message = f"service `{service.name}` has neither an image nor a build context; Compose refuses the file"
     return Problem(key.layer.span(key.key), message, facts=(service.name, "image"))
+
+
+def _unreadable(name: str, tree: Branch) -> Iterator[Problem]:
+    """Commands and volumes in a text that Compose cannot read, and a health check of no kind that it knows."""
+    for key in ("command", "entrypoint"):
+        leaf = tree.leaf(key)
+        if _is_fixed(leaf) and split_words(leaf.text) is None:
+            message = f"service `{name}`: `{key}` is an invalid command line, a quote or bracket in it is not closed"
+            yield Problem(leaf.span, f"{message}; Compose refuses the file", facts=(name, key, "line"))
+    for at, item in enumerate(items_of(tree.get("volumes"))):
+        if isinstance(item, Leaf) and _is_fixed(item) and (error := parse_volume(item.text).error):
+            message = f"service `{name}`: `volumes[{at}]` is refused by Compose: {error}"
+            yield Problem(item.span, message, facts=(name, "volumes", str(at), "invalid"))
+    test = tree.get("healthcheck", "test")
+    while isinstance(test, Listing) and test.parts:
+        test = test.parts[-1]  # a list of a later file takes the place of an earlier one
+    first = test.items[0] if isinstance(test, Listing) and test.items else None
+    if "profiles" in tree.entries or not isinstance(first, Leaf) or not _is_fixed(first):
+        return
+    if first.text not in ("CMD", "CMD-SHELL", "NONE"):
+        reason = "`healthcheck.test` must start with `CMD`, `CMD-SHELL` or `NONE`"
+        yield Problem(first.span, f"service `{name}`: {reason}; Compose refuses the file", facts=(name, "healthcheck"))
+
+
+def _is_fixed(leaf: Leaf | None) -> TypeGuard[Leaf]:
+    """Whether a value is a text without variables."""
+    return leaf is not None and leaf.kind == "str" and not leaf.interpolated.used and not leaf.interpolated.unset
+
+
+def _named_alike(project: Project, *, complete: bool, extended: Collection[str]) -> Iterator[Problem]:
+    """Containers with the name of another one; those of several files only where people start these together."""
+    first: dict[str, tuple[str, Leaf]] = {}
+    for name, service in project.services.items():
+        leaf = service.tree.leaf("container_name")
+        if not _is_fixed(leaf) or "profiles" in service.tree.entries or service.unknown:
+            continue
+        other, before = first.setdefault(leaf.text, (name, leaf))
+        together = complete or (leaf.span.path == before.span.path and not {name, other} & {*extended})
+        if other != name and together:
+            message = f"service `{name}`: the container name `{leaf.text}` is already that of service `{other}`"
+            yield Problem(leaf.span, f"{message}; Compose refuses the file", facts=(name, "container_name", leaf.text))
 
 
 def _without_source(name: str, tree: Branch) -> Iterator[Problem]:

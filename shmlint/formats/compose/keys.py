@@ -30,6 +30,8 @@ class Takes(NamedTuple):
     """The smallest number that is taken."""
     named: bool = False
     """Whether the keys of a mapping with any keys are names of services or of what they share."""
+    unique: bool = False
+    """Whether a list may not have an item twice."""
 
 
 def _kinds(names: str) -> frozenset[str]:
@@ -54,6 +56,7 @@ def _or(one: Takes, other: Takes, shown: str) -> Takes:
         one.values or other.values,
         one.keys or other.keys,
         one.needs or other.needs,
+        unique=one.unique or other.unique,
     )
 
 
@@ -72,6 +75,7 @@ _NULL = Takes("nothing", _kinds("null"))
 _SCALARS = Takes("a string, a number, true or false", _kinds("str int float bool null"))
 
 _TEXTS = _list(TEXT, "a list of strings")
+_DISTINCT_TEXTS = _TEXTS._replace(unique=True)
 _TEXT_OR_LIST = _or(TEXT, _TEXTS, "a string or a list")
 _WORDS = _or(_TEXT_OR_LIST, _NULL, "a string or a list")
 _PAIRS = _or(Takes("", _kinds("mapping"), values=_SCALARS), _TEXTS, "a mapping, or a list of NAME=value")
@@ -132,7 +136,7 @@ _ENV_FILE = _or(TEXT, _mapping({"path": TEXT, "required": _SWITCH, "format": TEX
 _PORT = _or(Takes("", _kinds("str int"), text="port"), _mapping({
     "app_protocol": TEXT, "host_ip": TEXT, "mode": TEXT, "name": TEXT, "protocol": TEXT, "published": _TEXT_OR_WHOLE,
     "target": _WHOLE,
-}), "a port, `HOST:CONTAINER` or a mapping")  # fmt: skip
+}, needs=("target",)), "a port, `HOST:CONTAINER` or a mapping")  # fmt: skip
 _CONDITION = TEXT._replace(one_of=("service_started", "service_healthy", "service_completed_successfully"))
 _DEPENDENCY = _mapping({"condition": _CONDITION, "restart": _SWITCH, "required": _SWITCH}, needs=("condition",))
 _GRANT = _or(TEXT, _mapping({"source": TEXT, "target": TEXT, "uid": ANY, "gid": ANY, "mode": ANY}),
@@ -156,14 +160,15 @@ SERVICE: Mapping[str, Takes] = {
     "cpu_period": _COUNT,
     "cpu_quota": _COUNT, "cpu_rt_period": _COUNT, "cpu_rt_runtime": _COUNT, "cpu_shares": _COUNT, "cpus": _NUMBER,
     "cpuset": TEXT, "credential_spec": Takes("a mapping", _kinds("mapping")),
-    "depends_on": _or(_TEXTS, Takes("", _kinds("mapping"), values=_DEPENDENCY), "a list or a mapping"),
+    "depends_on": _or(_DISTINCT_TEXTS, Takes("", _kinds("mapping"), values=_DEPENDENCY), "a list or a mapping"),
     "deploy": _or(_DEPLOY, _NULL, "a mapping"), "develop": Takes("a mapping", _kinds("mapping null")),
-    "device_cgroup_rules": _TEXTS, "devices": _list(_DEVICE), "dns": _TEXT_OR_LIST, "dns_opt": _TEXTS,
+    "device_cgroup_rules": _DISTINCT_TEXTS, "devices": _list(_DEVICE), "dns": _TEXT_OR_LIST, "dns_opt": _TEXTS,
     "dns_search": _TEXT_OR_LIST, "domainname": TEXT, "entrypoint": _WORDS,
     "env_file": _or(TEXT, _list(_ENV_FILE), "a path or a list of paths"), "environment": _PAIRS,
     "expose": _list(_TEXT_OR_WHOLE),
-    "extends": Takes("a service name, or a mapping with `service`", _kinds("str mapping")), "external_links": _TEXTS,
-    "extra_hosts": _HOSTS, "gpus": ANY, "group_add": _list(_TEXT_OR_WHOLE),
+    "extends": Takes("a service name, or a mapping with `service`", _kinds("str mapping")),
+    "external_links": _DISTINCT_TEXTS,
+    "extra_hosts": _HOSTS, "gpus": ANY, "group_add": _list(_TEXT_OR_WHOLE)._replace(unique=True),
     "healthcheck": _mapping({
         "disable": _SWITCH, "interval": _DURATION, "retries": _COUNT, "start_interval": _DURATION,
         "start_period": _DURATION, "test": _TEXT_OR_LIST, "timeout": _DURATION,
@@ -173,16 +178,16 @@ SERVICE: Mapping[str, Takes] = {
     "mac_address": TEXT, "mem_limit": _SIZE, "mem_reservation": _TEXT_OR_WHOLE, "mem_swappiness": _TEXT_OR_WHOLE,
     "memswap_limit": _SIZE, "models": Takes("a list or a mapping", _kinds("list mapping")), "network_mode": TEXT,
     "networks": _or(
-        _TEXTS, Takes("", _kinds("mapping"), values=_NETWORK_OF_SERVICE), "a list or a mapping of networks"
+        _DISTINCT_TEXTS, Takes("", _kinds("mapping"), values=_NETWORK_OF_SERVICE), "a list or a mapping of networks"
     ),
     "oom_kill_disable": _SWITCH, "oom_score_adj": _WHOLE, "pid": Takes("a string", _kinds("str null")),
     "pids_limit": _COUNT, "platform": TEXT, "ports": _list(_PORT), "post_start": _list(ANY), "pre_start": ANY,
     "pre_stop": _list(ANY), "privileged": _SWITCH, "profiles": _TEXTS, "provider": ANY, "pull_policy": _POLICY,
     "pull_refresh_after": TEXT, "read_only": _SWITCH, "restart": TEXT, "runtime": TEXT, "scale": _NATURAL,
-    "secrets": _list(_GRANT), "security_opt": _TEXTS, "shm_size": ANY, "stdin_open": _SWITCH,
+    "secrets": _list(_GRANT), "security_opt": _DISTINCT_TEXTS, "shm_size": ANY, "stdin_open": _SWITCH,
     "stop_grace_period": _DURATION, "stop_signal": TEXT, "storage_opt": Takes("a mapping", _kinds("mapping")),
     "sysctls": _PAIRS, "tmpfs": _TEXT_OR_LIST, "tty": _SWITCH, "ulimits": _ULIMITS, "use_api_socket": ANY,
-    "user": TEXT, "userns_mode": TEXT, "uts": TEXT, "volumes": _list(_VOLUME), "volumes_from": _TEXTS,
+    "user": TEXT, "userns_mode": TEXT, "uts": TEXT, "volumes": _list(_VOLUME), "volumes_from": _DISTINCT_TEXTS,
     "working_dir": TEXT,
 }  # fmt: skip
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Literal
 
-from shmlint.docker.goyaml import WrongTag, resolve
+from shmlint.docker.goyaml import WrongTag, is_timestamp, resolve
 from shmlint.formats.compose.interpolate import Interpolated, InvalidInterpolation, interpolate
 from shmlint.model.source import Source, Span
 from shmlint.syntax.template import PLACEHOLDER, has_placeholder
@@ -132,6 +132,11 @@ class Leaf:
     def written(self) -> str:
         """The scalar as the file has it, without quotes."""
         return self.node.value
+
+    @property
+    def is_timestamp(self) -> bool:
+        """Whether go-yaml reads a time, which Compose takes for no value of its own."""
+        return self.kind == "str" and not self.node.style and self.node.tag is None and is_timestamp(self.node.value)
 
     @property
     def interpolated(self) -> Interpolated:
