@@ -18,6 +18,8 @@ from shmlint.formats.compose.tree import (
     Entry,
     Layer,
     Leaf,
+    Listing,
+    Removed,
     Tree,
     Variables,
     conflict,
@@ -113,8 +115,10 @@ def _include(project: Project, services: dict[str, Service], root: Branch, layer
     for key in _COMPARED:
         group = root.get(key)
         defined[key] = dict(group.entries) if isinstance(group, Branch) else {}
+    empty = root.entries.keys() <= {"include", "version"} and len(project.files) == 1
+    project.problems += _wrong_includes(root, empty=empty)
     for item in items_of(root.get("include")):
-        inclusion = _inclusion(project, item, layer, way.workspace)
+        inclusion = _inclusion(project, item, layer, way.workspace, empty=empty)
         if inclusion is None:
             continue
         if inclusion.files[0] in way.trail:
@@ -241,14 +245,42 @@ def _is_written_by(service: Service, other: Service) -> bool:
     return all(id(body.node) in nodes for body in other.bodies)
 
 
-def _inclusion(project: Project, item: Tree, layer: Layer, workspace: Workspace) -> _Inclusion | None:
-    """An entry of ``include``; None where what it names cannot be read, which is noted on the project."""
+def _wrong_includes(root: Branch, *, empty: bool) -> Iterator[Problem]:
+    """What Compose refuses in the form of ``include``. It passes over a mapping without ``path``.
+
+    ``empty``: there is nothing else in the file, and then it refuses that, too.
+    """
+    include = root.get("include")
+    if isinstance(include, Branch) or (isinstance(include, Leaf) and include.kind != "null"):
+        yield Problem(include.span, "`include` must be a list; Compose refuses the file", facts=("include", "list"))
+        return
+    items = list(items_of(include))
+    for at, item in enumerate(items):
+        where, fault = f"`include[{at}]`", ""
+        if isinstance(item, Listing) or (isinstance(item, Leaf) and item.kind not in ("str", "null")):
+            fault = f"{where} must be a path, or a mapping with `path`"
+        elif isinstance(item, Branch) and isinstance(item.get("path"), Branch):
+            fault = f"{where}: `path` must be a path or a list of paths"
+        elif isinstance(item, Branch) and empty and len(items) == 1 and "path" not in item.entries:
+            fault = f"{where} has no `path`, so the Compose file is empty"
+        if fault and not isinstance(item, Removed):
+            yield Problem(item.span, f"{fault}; Compose refuses the file", facts=("include", str(at)))
+
+
+def _inclusion(
+    project: Project, item: Tree, layer: Layer, workspace: Workspace, *, empty: bool
+) -> _Inclusion | None:
+    """An entry of ``include``; None where what it names cannot be read, which is noted on the project.
+
+    In a file that is ``empty`` else, ``file`` can only be meant to be ``path``.
+    """
     path = layer.source.path
+    key = "file" if empty and isinstance(item, Branch) and "path" not in item.entries else "path"
 
     def leaves(tree: Tree | None) -> list[Leaf]:
-        return [leaf for leaf in items_of(tree) if isinstance(leaf, Leaf)]
+        return [leaf for leaf in items_of(tree) if isinstance(leaf, Leaf) and leaf.kind == "str"]
 
-    named = leaves(item.get("path") if isinstance(item, Branch) else item)
+    named = leaves(item.get(key) if isinstance(item, Branch) else item)
     beside = leaves(item.get("project_directory")) if isinstance(item, Branch) else []
     env = leaves(item.get("env_file")) if isinstance(item, Branch) else []
     if not named:

@@ -264,6 +264,12 @@ def test_a_file_that_is_named_alone_is_judged_as_in_its_repository(
         (tmp_path / ".git").mkdir(exist_ok=True)  # outside of a repository the working directory counts
 
 
+@pytest.mark.parametrize("include", ["lib/gpu.yaml", "{path: lib/gpu.yaml}", "[{file: lib/gpu.yaml}]"])
+def test_a_file_that_a_wrong_include_names_is_not_judged_alone(include: str) -> None:
+    texts = {"compose.yaml": f"include: {include}\n", "lib/gpu.yaml": TRAINER + GPU + SIZED, ".env": "SHM=16g\n"}
+    assert said(run(texts)) == [("SHM001", "error", "compose.yaml")]
+
+
 @table(
     ("lines", "looks"),
     [
