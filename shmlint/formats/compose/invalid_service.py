@@ -98,6 +98,8 @@ def service_faults(
         if mode is not None and mode.text and not unset(mode) and any(items_of(networks)):
             reason = "declares mutually exclusive `network_mode` and `networks`"
             yield Problem(mode.span, f"service `{name}` {reason}; Compose refuses the file", facts=(name, "networks"))
+    if complete:
+        yield from project.clashes
     yield from _named_alike(project, complete=complete, extended=extended)
     if complete and not project.unknown:
         yield from _circular(project)

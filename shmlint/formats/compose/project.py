@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from shmlint.formats.compose.places import means_size
-from shmlint.formats.compose.tree import Branch, Entry, Layer, merge_entry, merge_service, untagged
+from shmlint.formats.compose.tree import (
+    Branch,
+    Entry,
+    Layer,
+    Leaf,
+    Listing,
+    Removed,
+    Tree,
+    merge_entry,
+    merge_service,
+    untagged,
+)
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Problem
 from shmlint.syntax.yaml import Node, Scalar
@@ -45,8 +58,8 @@ class Project:
     """
 
     __slots__ = (
-        "circular", "defined", "directory", "extended", "files", "height", "included", "name", "problems", "services",
-        "strays", "unknown",
+        "circular", "clashes", "defined", "directory", "extended", "extensions", "files", "height", "included", "name",
+        "problems", "services", "strays", "unknown",
     )  # fmt: skip
 
     def __init__(self, files: tuple[str, ...], directory: str) -> None:
@@ -65,7 +78,11 @@ class Project:
         self.services: dict[str, Service] = {}
         self.defined: dict[str, dict[str, Entry]] = {key: {} for key in DEFINING}
         """What defines volumes, networks and the like, by the key that they are defined under and by name."""
+        self.extensions: dict[str, Entry] = {}
+        """What is under the keys at the top that start with `x-`."""
         self.problems: list[Problem] = []
+        self.clashes: list[Problem] = []
+        """What of these keys a later file cannot put over an earlier one, if people put these files together."""
         self.strays: list[tuple[str, Entry]] = []
         """Keys at the top, with their names, that mean a service's size."""
 
@@ -77,6 +94,7 @@ def put(project: Project, root: Branch, services: dict[str, Service]) -> None:
     project.strays += (item for item in root.entries.items() if means_size(item[0]))
     for key, defined in project.defined.items():
         _define(key, defined, root)
+    _extend(project, root)
     written = root.get("services")
     if "services" in root.resets | root.overrides:
         project.services.clear()
@@ -84,6 +102,34 @@ def put(project: Project, root: Branch, services: dict[str, Service]) -> None:
         project.services.pop(name, None)
     for service in services.values():
         _add(project, service)
+
+
+def _extend(project: Project, root: Branch) -> None:
+    """Merge the keys of a document that start with `x-` onto those before it."""
+    for name in root.resets | root.overrides:
+        project.extensions.pop(name, None)
+    for name, entry in root.entries.items():
+        if name.startswith("x-"):
+            before = project.extensions.get(name)
+            if before is not None:
+                project.clashes += _clashes(before.tree, entry, name)
+            project.extensions[name] = entry if before is None else merge_entry(before, entry, (name,))
+
+
+def _clashes(base: Tree, entry: Entry, path: str) -> Iterator[Problem]:
+    """Mappings and lists that something else is put over (compose-go override/merge.go, ``mergeYaml``)."""
+    over = entry.tree
+    if isinstance(over, Removed) or (isinstance(over, Leaf) and (over.kind == "null" or over.interpolated.unset)):
+        return
+    if isinstance(base, Branch) and isinstance(over, Branch):
+        for name, inner in over.entries.items():
+            under = base.entries.get(name)
+            if under is not None and name not in over.overrides | over.resets:
+                yield from _clashes(under.tree, inner, f"{path}.{name}")
+    elif isinstance(base, Branch | Listing) and type(base) is not type(over):
+        kind = "mapping" if isinstance(base, Branch) else "list"
+        message = f"cannot override `{path}`, a {kind} in {base.layer.source.path}; Compose refuses the file"
+        yield Problem(entry.layer.span(entry.key), message, facts=("override", path))
 
 
 def _define(key: str, defined: dict[str, Entry], root: Branch) -> None:

@@ -182,7 +182,8 @@ def _is_another_in_dev_container(launch: Launch, workspace: Workspace) -> bool:
 def _is_given_beside(service: str, project: Project, workspace: Workspace) -> bool:
     """Whether a file that is not named like a Compose file writes a service: it may give it an image."""
     directories = set(map(os.path.dirname, project.files))
-    return any(service in workspace.once(_OTHER_WRITERS, d, partial(_other_writers, d)) for d in directories)
+    found = (workspace.once(_OTHER_WRITERS, d, partial(_other_writers, d)).get(service, ()) for d in directories)
+    return any(path not in project.files for paths in found for path in paths)
 
 
 def _swarm_faults(project: Project) -> Iterator[Problem]:

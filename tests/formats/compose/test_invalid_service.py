@@ -89,6 +89,17 @@ REFUSED: list[tuple[dict[str, str], str, int, str]] = [
     # Compose looks at what the files make up together.
     ({"compose.yaml": BASE + "    mem_limit: 1g\n",
       "compose.override.yaml": "services:\n  a:\n" + LIMITS % "memory: 2g"}, "compose.yaml", 4, "distinct values"),
+    *(
+        ({"compose.yaml": f"x-c: {one}\n{BASE}", "compose.override.yaml": f"x-c: {other}\n"},
+         "compose.override.yaml", 1, f"cannot override `{path}`, a {kind} in compose.yaml")
+        for one, other, path, kind in [
+            ("{e: [a]}", "{e: {a: b}}", "x-c.e", "list"), ("{e: {a: b}}", "{e: b}", "x-c.e", "mapping"),
+            ("{e: [a]}", "{e: a}", "x-c.e", "list"), ("{a: b}", "[a]", "x-c", "mapping"),
+            ("{e: {f: [a]}}", "{e: {f: {a: b}}}", "x-c.e.f", "list"),
+        ]
+    ),
+    ({".env": "COMPOSE_FILE=app.yml:gpu.yml\n", "app.yml": BASE, "gpu.yml": "services: {b: {gpus: all}}\n"},
+     "gpu.yml", 1, "service `b` has neither an image nor a build context"),
     ({"compose.yaml": "include: [b.compose.yaml]\n", "b.compose.yaml": "common: &c {}\n" + BASE}, "b.compose.yaml", 1,
      "additional properties `common` not allowed"),
     ({"compose.yaml": "serivces:\n  a: {image: x}\n"}, "compose.yaml", 1, "refuses the file; did you mean `services`?"),
@@ -134,6 +145,13 @@ TAKEN: list[dict[str, str]] = [
      "compose.override.yaml": "services: {b: {image: x}}\nvolumes: {data: }\n"},
     {"compose.yaml": BASE + "    volumes: ['data:/m']\n    depends_on: [b]\n",
      "compose.override.yaml": "services:\n  a: {volumes: !override ['/m'], depends_on: !reset []}\n"},
+    *(
+        {"compose.yaml": f"x-c: {one}\n{BASE}", "compose.override.yaml": f"x-c: {other}\n"}
+        for one, other in [
+            ("{e: a}", "{e: {a: b}}"), ("{e: a}", "{e: [b]}"), ("{e: }", "{e: {a: b}}"), ("{e: {a: b}}", "{e: }"),
+            ("{e: {a: b}, f: [a]}", "{e: !override [c], f: !reset []}"), ("{e: {a: b}}", "{e: {a: c}, f: d}"),
+        ]
+    ),
     # What is included sees what the file defines that includes it.
     {"compose.yaml": "include: [b/compose.yaml]\nvolumes: {data: }\nservices: {b: {image: x}}\n",
      "b/compose.yaml": BASE + "    volumes: ['data:/m']\n    depends_on: [b]\n"},
@@ -176,6 +194,7 @@ def test_what_is_taken(files: dict[str, str]) -> None:
         {"compose.yaml": BASE + "    command: ${C:-'a}\n    volumes: ['${D:-}:/d']\n"
          "    healthcheck: {test: ['${T:-curl}', x]}\n"},
         {"compose.yaml": BASE + "    container_name: xx\n  b: {image: x, container_name: xx, profiles: [p]}\n"},
+        {"compose.yaml": "x-c: [a]\n" + BASE, "compose.gpu.yaml": "x-c: {a: b}\nservices: {a: {gpus: all}}\n"},
         {"a.compose.yaml": BASE + "    container_name: xx\n",
          "b.compose.yaml": "services: {b: {image: x, container_name: xx}}\n"},
         {"swarm.compose.yaml": BASE + "    container_name: xx\n    deploy: {replicas: 2}\n"},
