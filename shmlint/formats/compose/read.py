@@ -612,8 +612,8 @@ def _look_elsewhere(
 
     files = dict.fromkeys(file for combination in small for file in combination.files)
     known = {file for combination in (*combinations, *taken.starters) for file in combination.files}
-    others = dict.fromkeys(other for file in files for other in takers(file, workspace) if other not in known)
-    for combination in dict.fromkeys(one for other in islice(others, MOST_USERS) for one in _with(other, workspace)):
+    others = islice((other for other in takers(files, workspace) if other not in known), MOST_USERS)
+    for combination in dict.fromkeys(one for other in others for one in _with(other, workspace)):
         _start(taken, combination, paths, workspace)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection
 from functools import partial
 from itertools import islice
 
@@ -77,10 +78,10 @@ def _uses(path: str, wanted: Collection[str], workspace: Workspace) -> bool | No
 
 
 class _Other(NamedTuple):
-    """A YAML file that may take something from others."""
+    """A YAML file that may take something from others, and the names of YAML files in it."""
 
     path: str
-    content: bytes
+    names: frozenset[str]
     is_compose: bool
     """Else it may be part of one that includes it."""
 
@@ -91,30 +92,36 @@ _MOST_BYTES = 256 * 1024
 _MOST_NAMES_OUTSIDE = 5_000
 """So many YAML files are read for this, and so much of each; none where outside of a repository there are more files.
 """
+_NAME = r"[\w.][\w.-]*\.ya?ml\b"
 
 
-def takers(path: str, workspace: Workspace) -> list[str]:
-    """The Compose files of a file's repository that may include or extend it, or one that does.
+def takers(paths: Collection[str], workspace: Workspace) -> list[str]:
+    """The Compose files in the repositories of some files that may include or extend one, or a file that does.
 
     Outside of any repository they are looked for in the working directory. They are read from the disk: which files
     the run depends on is known only once one of them is seen to take something.
     """
-    kept = f"{'absolute' if os.path.isabs(path) else 'relative'}\n{workspace.upwards(path)[-1]}"
-    others = workspace.once(_OTHERS, kept, lambda files: tuple(_others(path, files)))
-    found = {path: False}
-    left = [path]
-    while left and len(found) < MOST_USERS:
-        name = os.path.basename(left.pop()).encode("utf-8", "surrogateescape")
-        more = {other.path: other.is_compose for other in others if name in other.content and other.path not in found}
-        found |= more
-        left += more
-    return [other for other, is_compose in found.items() if is_compose]
+    found: dict[str, bool] = {}
+    tops: dict[str, list[str]] = {}
+    for path in paths:
+        kept = f"{'absolute' if os.path.isabs(path) else 'relative'}\n{workspace.upwards(path)[-1]}"
+        tops.setdefault(kept, []).append(path)
+    for kept, some in tops.items():
+        others = workspace.once(_OTHERS, kept, partial(_others, some[0]))
+        wanted = set(map(os.path.basename, some))
+        left = list(others)
+        while taking := [other for other in left if not wanted.isdisjoint(other.names)]:
+            found |= {other.path: other.is_compose for other in taking}
+            left = [other for other in left if other.path not in found]
+            wanted = {os.path.basename(other.path) for other in taking}
+    return [other for other, is_compose in found.items() if is_compose and other not in paths]
 
 
-def _others(path: str, workspace: Workspace) -> Iterator[_Other]:
+def _others(path: str, workspace: Workspace) -> tuple[_Other, ...]:
     top, most = workspace.upwards(path)[-1], MOST_NAMES if workspace.root(path) else _MOST_NAMES_OUTSIDE
     names = [*islice(names_under(os.path.realpath(workspace.on_disk(top or "."))), most + 1)]
     yaml = sorted(filter(_is_yaml, names), key=lambda name: "compose" not in os.path.basename(name).lower())
+    found = []
     for name in yaml[:_MOST_READ] if len(names) <= most else ():
         other = workspace.direct(os.path.join(top, name))
         try:
@@ -123,4 +130,6 @@ def _others(path: str, workspace: Workspace) -> Iterator[_Other]:
             continue
         if b"include" in content or b"extends" in content:
             absolute = os.path.abspath(workspace.on_disk(other)).replace(os.sep, "/")
-            yield _Other(other, content, classify(absolute, partial(bytes, content)) == "compose")
+            named = frozenset(re.findall(_NAME, content.decode(errors="replace")))
+            found.append(_Other(other, named, classify(absolute, partial(bytes, content)) == "compose"))
+    return tuple(found)

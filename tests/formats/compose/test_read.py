@@ -242,6 +242,7 @@ BY_SCRIPT = {"app/base.yml": f"{INCLUDER['app/compose.yaml']}services:\n  db: {{
         (INCLUDER, ["SHM102"]),
         ({**INCLUDER, "app/.env": "SHM=16g\n"}, []),
         ({**INCLUDER, "app/compose.override.yaml": OVERRIDE}, []),
+        ({"app/compose.yaml": "include: ['${LIB:-../lib}/${NAME:-gpu.yaml}']\n", "app/.env": "SHM=16g\n"}, []),
         ({**BELOW, "app/compose.override.yaml": OVERRIDE}, []),
         (BY_SCRIPT, []),
         ({"proj/compose.yaml": EXTENDER, "lib/gpu.yaml": TRAINER + GPU}, []),
@@ -281,7 +282,7 @@ def test_the_repository_is_searched_only_for_services_that_may_have_too_little(
     monkeypatch: pytest.MonkeyPatch, lines: str, looks: bool
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(compose_users, "takers", lambda path, workspace: asked.append(path) or [])
+    monkeypatch.setattr(compose_users, "takers", lambda paths, workspace: asked.extend(paths) or [])
     run({"lib/gpu.yaml": TRAINER + lines})
     assert asked == ["lib/gpu.yaml"] * looks
 
