@@ -338,7 +338,7 @@ def _workload(case: _Case) -> Need:
         return case.need("likely")  # GPUs alone do not make it use more than one; its command would say so
     other = reading.serves and workload is not reading.by_command
     launched = one and any(ran.kind == "program" and python_words(ran.words) is not None for ran in reading.ran)
-    single = (ranks == 1 and not reading.ranks_vary) or launched  # nothing is known of its DataLoader workers
+    single = ranks == 1 or launched  # nothing is known of its DataLoader workers, or of other ranks that it may have
     sure = workload.verified and not workload.condition and not reading.weak and not other and not single
     sure = sure and not (reading.command_perhaps and workload is reading.by_command)
     sure = sure and not any(leaves_numbers_open(ran.words) for ran in reading.ran if ran.kind == "program")

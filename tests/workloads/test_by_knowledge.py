@@ -97,6 +97,21 @@ def test_one_process_of_a_program_that_uses_models(tmp_path: Path, command: str,
 
 
 @table(
+    "options, number, verdict",
+    [
+        ("", "1", "likely"),
+        ("", "${N:-1}", "likely"),
+        ("-e N=1", "$N", "likely"),
+        ("-e N=2", "$N", "needed"),
+        ("", "2", "needed"),
+    ],
+)
+def test_one_process_whose_number_a_variable_holds(tmp_path: Path, options: str, number: str, verdict: str) -> None:
+    run = f"docker run --gpus all {options} {NGC} sh -c 'torchrun --nproc_per_node={number} train.py'\n"
+    assert need(tmp_path, {"run.sh": run}).verdict == verdict
+
+
+@table(
     "options, count, verdict",
     [
         ("--nproc-per-node gpu", 1, "not-needed"),
