@@ -431,6 +431,9 @@ class _OptionReader:
             if _lacks_value(flag.name, after, rest):
                 return Option(flag.name, None, word)
             self._check_unit(flag, word, after.text, rest)
+        if after.unknown is not None and after.unknown.kind == "braces":  # those behind the first are no values
+            self.unknown = self.unknown or Unknown("option", after.because, after.text)
+            raise _UnreadableError
         self.at += 1
         return Option(flag.name, after.text, word, after, after.part_span(after.text), False, after.unknown)
 
@@ -462,7 +465,7 @@ class _OptionReader:
         if self.at + 1 == len(self.words):
             return False
         if not word.maybe_many:
-            return _is_before_image(self.words[self.at + 1 : self.at + 1 + _MOST_UNKNOWN])
+            return _is_before_image(text, self.words[self.at + 1 : self.at + 1 + _MOST_UNKNOWN])
         at = max(self.at + 1, self.passable)  # each word is looked at once, however many ask
         while at + 1 < len(self.words) and self._may_be_none(self.words[at]):
             at += 1
@@ -486,8 +489,13 @@ _MOST_UNKNOWN = 8
 """Words after one that is not known among which the image is looked for."""
 
 
-def _is_before_image(following: Sequence[Word]) -> bool | None:
-    """Whether an image is behind a single word, as the words that follow say; None where either may be it."""
+def _is_before_image(text: str, following: Sequence[Word]) -> bool | None:
+    """Whether an image is behind a single word, as the words that follow say; None where either may be it.
+
+    One of an array may be an option as well.
+    """
+    if _ELEMENT.search(text) and not (following[0].unknown or is_program(following[0].text)):
+        return None
     after = next((one for one in following if not one.unknown or _NAMED_IMAGE.search(one.text)), None)
     if after is None or after.unknown:
         return after is not None
@@ -586,7 +594,8 @@ def can_be_reference(text: str) -> bool:
     return re.fullmatch(r"(?!\$)[\w./:@+-]*", re.sub(_PLACE, "", text)) is not None
 
 
-_PART_OF_ARRAY = re.compile(r"\$\{\w+\[(?:[@*]\]:|\d)")
+_PART_OF_ARRAY = re.compile(r"\$\{\w+\[(?:[@*]\]:(?![-+=?])|\d)")
+_ELEMENT = re.compile(r"\$\{\w+\[[^]@*]")
 _LITERAL_START = re.compile(r"[A-Za-z0-9_/]|\.[^.]")
 _NAMED_OPTIONS = r"(?i)(?:arg|opt|option|flag|param|argument|parameter)s?(?:\[[@*]\])?\W*$|\$\{?[@*]|\.\.\.|…"
 _PROGRAM = (

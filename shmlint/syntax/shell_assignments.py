@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -116,6 +116,7 @@ class AssignmentReader:
             if name is not None:
                 over = [*map(self.tree.raw, node.children_by_field_name("value"))] if kind == "for_statement" else ["1"]
                 self._unknown(self.tree.raw(name), node, held="argument" if over in ([], ['"$@"']) else "other")
+                self._note_options(self.tree.raw(name), over)
             for each in node.children_by_field_name("update"):
                 self._arithmetic(self.tree.raw(each), each)
         elif kind == "unset_command":
@@ -127,6 +128,11 @@ class AssignmentReader:
             self._declaration(node)
         elif kind == "command":
             self._command(node)
+
+    def _note_options(self, name: str, values: Iterable[str]) -> None:
+        """Note a variable of whose values, as they are written, one is an option."""
+        if any(value.lstrip("\"'").startswith("-") for value in values):
+            self.variables.for_options.add(name)
 
     def _unknown(self, name: str, node: Node, because: Cause | None = None, held: Held = "other") -> None:
         function = self.tree.function_of(node)
@@ -306,7 +312,9 @@ class AssignmentReader:
         if given is not None:
             self._assign(self.tree.raw(words[-1]), node, given, self.tree.branch_of(node))
             return
+        lines = [self.tree.raw(child.named_children[-1]) for child in rest if child.type == "herestring_redirect"]
         for child in self._names(name, words):
+            self._note_options(self.tree.raw(child), lines)
             if name == "getopts" and len(words) == 2 and child.type == "word":
                 self._unknown(self.tree.raw(child), node, held="letter")
             else:

@@ -17,7 +17,8 @@ from shmlint.model.record import NamedTuple
 from shmlint.syntax.shell_text import BLANK, CLOSE, ENGINE, OPEN, ShellText
 
 _START = re.compile(rf"[^#\n]*\b{ENGINE}\b[^#\n]*\b(?:run|create)\b")
-_ENDED = re.compile(r"\\(?P<blanks>[ \t]+(?:#.*)?)\r?")
+_ENDED = re.compile(r"(?!(?<=\S)\\ #\S)\\(?P<blanks>[ \t]+(?:#.*)?)\r?")
+"""Such an end of a line; ``A=b\\ #c`` is a word with a blank in it."""
 _COMMENT = re.compile(r"[ \t]*#.*?(?P<mark>\\)?[ \t]*\r?")
 _OPTION = re.compile(r"(?:[ \t]+--?|--)[A-Za-z][\w-]*(?:[= \t]|\\|\r?$)")
 _PLACEHOLDER = re.compile(r"(?:^|(?<=[\s=/:\"]))<([A-Za-z](?:[\w ./:-]*\w)?|(?<==<))>(?=[\s/:\"\\]|$)")

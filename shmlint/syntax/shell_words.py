@@ -39,6 +39,8 @@ _LONGEST = 30_000
 
 _EXPANSION = re.compile(r"\$\{(\w+)(:?[-=+?])")
 """The start of ``${NAME:-…}`` and its like."""
+_IF_ELEMENTS = re.compile(r"\$\{(\w+)\[[@*]\]:?\+")
+"""That of ``${NAME[@]:+--rm}``."""
 
 _OPERATION = re.compile(r"\$\(\(\s*+(\$?\w++|\$\{\w++\})\s*+([-+*/%])\s*+(\$?\w++|\$\{\w++\})\s*+\)\)")
 _OPERATIONS: dict[str, Callable[[int, int], int]] = {
@@ -87,6 +89,9 @@ _QUOTED_ESCAPE = re.compile(r'\\(?:(?P<end>\n)|[$`"\\])')
 _DOCUMENT_ESCAPE = re.compile(r"\\(?:(?P<end>\n)|[$`\\])")
 
 _ANSI = r"\\(?:[xuU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))"
+
+_LETTERS = re.compile(r"[A-Za-z]\.\.[A-Za-z](?:\.\.-?\d+)?")
+"""All letters from one to another, between braces."""
 
 _ANSI_LETTERS = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
@@ -379,12 +384,13 @@ class WordReader:
             self._output(buffer, node, quoted)
         elif kind == "arithmetic_expansion" and (number := self._number(node)) is not None:
             buffer.add(str(number))
-        elif kind in ("brace_expression", "extglob_pattern"):
+        elif kind == "extglob_pattern" or (kind == "brace_expression" and quoted):
             buffer.add(self.tree.raw(node), self.tree.places(node))
         else:
             text = self.tree.raw(node)
             if node.named_child_count:
-                buffer.add_unknown(text, self.tree.places(node), Cause("run time"), not quoted)
+                because = Cause("braces" if kind == "brace_expression" else "run time")
+                buffer.add_unknown(text, self.tree.places(node), because, not quoted)
             else:
                 self._literal(buffer, self.tree.char(node.start_byte), self.tree.char(node.end_byte))
 
@@ -500,9 +506,12 @@ class WordReader:
 
     def _is_several(self, node: Node) -> bool:
         """Whether the shell makes several words of one: ``--volume={/a,/b}:/c``."""
+        if any(child.type == "brace_expression" for child in node.children):
+            return True
         raw = [self.tree.raw(child) if child.type == "word" else "" for child in node.children]
         start = raw.index("{") if "{" in raw else len(raw)
-        return "}" in raw[start:] and any("," in part for part in raw[start : raw.index("}", start)])
+        inside = raw[start : raw.index("}", start)] if "}" in raw[start:] else []
+        return any("," in part or _LETTERS.fullmatch(part) is not None for part in inside)
 
     def _string(self, buffer: Buffer, node: Node) -> None:
         """A double-quoted text. Blanks next to expansions belong to no node, so what lies between
@@ -672,18 +681,7 @@ class WordReader:
             return
         start = _EXPANSION.match(raw)
         if start is None:
-            whole = not buffer.chars
-            # "${A[@]:1}" and "${@:2}" may be any number of words even where they are quoted.
-            many = not quoted or "[@]" in raw or "[*]" in raw or raw.startswith("${@") or raw.endswith("@}")
-            named = re.match(r"\$\{[#!]?(\w*)", raw)
-            because = self._because(named[1] if named is not None else "", raw)
-            buffer.add_unknown(raw, self.tree.places(node), because, many)
-            if whole and named is not None and "[" in raw:
-                array = self._held(named[1], node)
-                buffer.options = are_options(array) or self.variables.holds_options(named[1])
-                buffer.harmless = is_harmless(array)
-            elif whole and named is not None:
-                buffer.options = self.variables.holds_options(named[1])
+            self._of_elements(buffer, node, quoted)
             return
         name, operator = start[1], start[2]
         after = node.children[0].end_byte + len(start[0].encode()) - len("${")
@@ -704,6 +702,27 @@ class WordReader:
         else:
             buffer.extend(self._joined(behind), splits=self.splits(quoted=quoted))
             buffer.quoted = buffer.quoted or quoted
+
+    def _of_elements(self, buffer: Buffer, node: Node, quoted: bool) -> None:
+        """``${NAME[@]…}``, ``${!NAME}`` and other expansions of which the value is not known."""
+        raw = self.tree.raw(node)
+        tested = _IF_ELEMENTS.match(raw)
+        if tested is not None:
+            behind = [c for c in node.named_children if c.start_byte >= node.children[0].start_byte + tested.end()]
+            self._alternative(buffer, node, (self._held(tested[1], node), behind), False)
+            return
+        whole = not buffer.chars
+        # "${A[@]:1}" and "${@:2}" may be any number of words even where they are quoted.
+        many = not quoted or "[@]" in raw or "[*]" in raw or raw.startswith("${@") or raw.endswith("@}")
+        named = re.match(r"\$\{[#!]?(\w*)", raw)
+        because = self._because(named[1] if named is not None else "", raw)
+        buffer.add_unknown(raw, self.tree.places(node), because, many)
+        if whole and named is not None and "[" in raw:
+            array = self._held(named[1], node)
+            buffer.options = are_options(array) or self.variables.holds_options(named[1])
+            buffer.harmless = is_harmless(array)
+        elif whole and named is not None:
+            buffer.options = self.variables.holds_options(named[1])
 
     def _joined(self, nodes: Sequence[Node]) -> Buffer:
         """The text behind the sign of an expansion; what is between quotation marks in it stays one word."""

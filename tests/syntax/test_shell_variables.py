@@ -199,6 +199,8 @@ def test_elements_of_a_loop_are_not_known() -> None:
         ("O=\"-m '1 g'\"\nsh -c \"docker run $O $X a\"\n", ["$O?* $X?* a"]),
         ("A=(-m 1g)\nunset 'A[1]'\ndocker run \"${A[@]}\" a\n", ['"${A[@]}"?* a']),
         ("docker run -m {1g,2g} --rm={a} '{a,b}' a\n", ["-m {1g,2g}?* --rm={a} {a,b} a"]),
+        ("docker run -m {1..3} -e{a..c} x{1..2}y '{1..3}' a\n", ["-m {1..3}?* -e{a..c}?* x{1..2}y?* {1..3} a"]),
+        ("docker run \"${A[@]:+--rm}\" ${A[*]+-d} a\n", ["${A[@]:+--rm}?*~ ${A[*]+-d}?*~ a"]),
         ('f() { local o=("--rm" "$@"); docker run "${o[@]}"; }\nf a\nf b\n', ["--rm a", "--rm b"]),
         ('f() { bash -c "docker run $1"; }\nf a\nf b\n', ["a", "b"]),
         ('f() { docker run "${1:?an image}"; }\nf a\n', ["a"]),

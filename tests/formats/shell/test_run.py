@@ -304,12 +304,27 @@ def test_words_in_the_place_of_options_leave_it_undecided(use: str) -> None:
         "echo --rm | xargs -I@ docker run @ ubuntu",
         "ls | parallel docker run {} ubuntu",
         "x=$1; docker run $x IMG",
+        'mapfile -t A <<< "--rm"\ndocker run "${A[0]}" IMG', 'docker run "${A[$i]}" IMG',
+        "read -ra A <<< '--gpus all'\ndocker run \"${A[0]}\" \"${A[1]}\" IMG",
+        'for x in -d --rm; do docker run "$x" IMG; done',
     ],
 )
 def test_what_may_hold_options_leaves_it_undecided_whatever_it_is_called(text: str) -> None:
     launch = one(text.replace("IMG", "redis") + "\n")
     assert launch.undecided is not None
     assert launch.gpu.requested is None
+
+
+@table("option", ["-v {/a,/b}:/c", '-e A={"a":1,"b":2}', "--label {a,b}", "--name x{1..3}"])
+def test_what_braces_make_of_a_value_may_be_the_image(option: str) -> None:
+    launch = one(f"docker run --gpus all {option} IMG python x\n")
+    assert launch.undecided is not None and "braces" in launch.undecided.because
+    assert launch.image is None and launch.gpu.requested
+
+
+def test_what_braces_make_of_an_option_is_more_of_it() -> None:
+    launch = one("docker run --gpus all --env={A,B}=1 -v={/a,/b} -e A\\ #B IMG x\n")
+    assert launch.undecided is None and launch.image is not None and launch.image.text == "IMG"
 
 
 @table(
