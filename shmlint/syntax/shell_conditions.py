@@ -236,21 +236,16 @@ _WAITING = (
 
 def goes_on_beside(node: Node, tree: Tree) -> Literal["", "once", "in a loop"]:
     """Whether ``&`` lets a command go on beside those behind it, and whether a loop starts it again and again."""
-    child, beside = node, _is_let_go(node)
+    child, beside = node, tree.is_let_go(node)
     for _ in range(_DEPTH):
         parent = tree.parents.get(child.id)
         if parent is None or parent.type == "function_definition":
             break
         if beside and parent.type in _LOOPS:
             return "in a loop"
-        beside = beside or _is_let_go(parent)
+        beside = beside or tree.is_let_go(parent)
         child = parent
     return "once" if beside else ""
-
-
-def _is_let_go(node: Node) -> bool:
-    behind = node.next_sibling
-    return behind is not None and behind.type == "&"
 
 
 _LOOPS = frozenset({"for_statement", "c_style_for_statement", "while_statement"})
@@ -263,7 +258,7 @@ def leaves(node: Node, tree: Tree) -> bool:
         parent = tree.parents.get(child.id)
         if parent is None:
             return True
-        if parent.type in _SHELLS or _is_let_go(child):
+        if parent.type in _SHELLS or tree.is_let_go(child):
             return False
         child = parent
     return False

@@ -148,6 +148,8 @@ class Tree:
         """The outermost loop that each of them is or is in, as far as it was asked for."""
         self.shells: dict[int, Range | None] = {}
         """The innermost shell of its own that each node is or is in, as far as it was asked for."""
+        self.let_go: dict[int, bool] = {}
+        """Whether the shell does not wait for each of them, as far as it was asked for."""
         self.innermost: dict[int, Range | None] = {}
         """The innermost function that each of them is or is in, as far as it was asked for."""
         self.broken: list[tuple[int, int]] = []
@@ -423,6 +425,14 @@ class Tree:
                 break
             here = self.parents.get(here.id)
         self.shells.update(dict.fromkeys(way, found))
+        return found
+
+    def is_let_go(self, node: Node) -> bool:
+        """Whether the shell goes on without waiting for a node: it is in front of a ``&``."""
+        found = self.let_go.get(node.id)
+        if found is None:
+            behind = node.next_sibling  # the grammar goes down from the root to find it
+            found = self.let_go[node.id] = behind is not None and behind.type == "&"
         return found
 
     def function_of(self, node: Node) -> Range | None:
