@@ -55,7 +55,7 @@ def _stray(source: Source, reading: Reading, workspace: Workspace) -> Iterator[N
 
 
 def _held(source: Source, reading: Reading, workspace: Workspace) -> Iterator[NotRead]:
-    """Container starts in variables that the makefile does not use, or whose value is not known where it does."""
+    """Container starts in variables that the makefile does not use, or of which it uses what is not known."""
     told = {place.span.line for place in reading.not_read}
     used = frozenset(_USED.findall(source.text))
     held = [found for at in lines_with(_STARTS, source.text) if (found := _HELD.match(source.text, at)) is not None]
@@ -63,7 +63,11 @@ def _held(source: Source, reading: Reading, workspace: Workspace) -> Iterator[No
     engines = frozenset(_ENGINES.findall(source.text)) if held else frozenset()
     for found in held:
         span = Span(source, found.start(2), found.end())
-        if span.line in told or (found[1] in used and found[1] in followed):
+        if span.line in told:
+            continue
+        if found[1] in used and found[1] in followed:
+            if re.search(_CHANGED.format(name=re.escape(found[1])), source.text):
+                yield NotRead(span, f"what a function of make makes of variable {found[1]} is not read", "dynamic")
             continue
         by = found["variable"]
         if by is not None and (found[1] in used or (by not in engines and by.lower() not in ENGINE_VARIABLES)):
@@ -84,6 +88,11 @@ def _held_by_just(source: Source) -> Iterator[NotRead]:
 _STARTS = tuple(re.compile(rf"{verb}[ \t]*(?:$|(?<=[ \t])[-$])", re.M) for verb in ("run", "create"))
 _USED = re.compile(r"(?<!\$)\$(?:[({](?:call[ \t]+)?(?=[\w.-]))?((?<=\$)\w|(?<!\$)[\w.-]+)")
 """A variable where it is used: ``$(NAME)``, and ``$N``, which is its first letter."""
+_CHANGED = (
+    r"(?m)^\t[@+ \t-]*\$[({{](?:{name}:|(?:strip|subst|patsubst|filter(?:-out)?|sort|(?:first|last)?word|wordlist)"
+    r"[ \t][^\n]*\$[({{]{name}[)}}])"
+)
+"""A command that begins with a variable of which make changes words: ``$(NAME:a=b)``, ``$(subst a,b,$(NAME))``."""
 _HELD = re.compile(
     rf"(?m)(?:[\w.%/-]+[ \t]*:(?!=))?[ \t]*(?:(?:override|export)[ \t]+)*([\w.-]+)[ \t]*(?::{{0,3}}|\?)=[ \t]*"
     rf"((?:sudo[ \t]+)?(?:{ENGINE}|\$[({{](?P<variable>[\w.-]+)[)}}])"

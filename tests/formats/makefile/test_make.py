@@ -261,6 +261,22 @@ def test_a_variable_that_may_hold_another_command_is_not_read(tmp_path: Path) ->
     assert [place.span.line for place in started.not_read] == [2]
 
 
+@table(
+    ("use", "lines"),
+    [
+        ("$(R) IMG", []),
+        ("$(R:all=1) IMG", [1]),
+        ("@$(subst all,1,$(R)) IMG", [1]),
+        ("${strip ${R}} IMG", [1]),
+        ("@echo $(strip $(R))\n\t$(R) IMG", []),
+    ],
+)
+def test_what_make_makes_of_a_start_is_not_read(tmp_path: Path, use: str, lines: list[int]) -> None:
+    started = run(tmp_path, {"Makefile": f"R = docker run --gpus all\na:\n\t{use}\n"})
+    assert [place.span.line for place in started.not_read] == lines
+    assert len(started.launches) == (not lines)
+
+
 def test_gpus_of_a_branch(tmp_path: Path) -> None:
     assert seen(tmp_path, "ifdef X\nG = --gpus all\nendif\na:\n\tdocker run $(G) IMG\n", NAME) == (IMAGE, "all", 5)
 
