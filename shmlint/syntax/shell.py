@@ -909,7 +909,10 @@ _VARIABLE = re.compile(r"\"?\$(?:\{[^}]*\}|\([^)]*\)|\w+|[@*])\"?")
 _ELEMENT_KEY = re.compile(r"^(?:\w+(?:\[[^]\n]*\])?|\[[^]\n]*\])\+?=")
 
 
-_STARTING_LINE = re.compile(rf"(?m)^[ \t]*(?:sudo[ \t]+)?({MAY_START.pattern})")
+_STARTING_LINE = re.compile(
+    rf"(?m)^(?:[^#\n\"']*[;&|({{][ \t]*|[ \t]*)(?:(?:then|do|else)[ \t]+)?(?:sudo[ \t]+)?({MAY_START.pattern})"
+)
+"""A line with a container start, which no comment or text is before."""
 
 
 class _EngineReader(_CommandReader):
@@ -946,10 +949,12 @@ class _EngineReader(_CommandReader):
     def _in_broken(self) -> Iterator[Command]:
         """The lines with a container start in what the grammar does not understand, as not read."""
         text = self.tree.text
-        for start, end in self.tree.broken:
-            for found in _STARTING_LINE.finditer(text.text, start):
+        after = 0
+        for start, end in sorted(self.tree.broken):
+            for found in _STARTING_LINE.finditer(text.text, max(start, after)):
                 if found.start() >= end:
                     break
+                after = found.end()
                 span = text.span(found.start(1), found.end(1)) or text.home
                 yield Command((Word(""),), span, unread="it stands in what cannot be read: a quotation mark, a bracket "
                               "or a here-document before it may not be closed")
