@@ -362,13 +362,21 @@ class Evaluator:
             found = self._mapping(entry[0], entry[1], depth + 1) if entry is not None else DictValue({}, False)
             return found._replace(complete=found.complete and not self.changes.nested)
         if isinstance(node, ast.Name | ast.Attribute):
-            values = self._given(node, scope)
+            values = self._given(node, scope) or self._all_passed(node, scope)
             found = DictValue({}, False)
             for at, (value, where) in enumerate(values if len(values) <= 4 else ()):
                 known = self._mapping(value, where, depth + 1)
                 found = either(found, known) if at else known
             return self._filled(found, dotted(node), scope, depth)
         return DictValue({}, False)
+
+    def _all_passed(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
+        """What the calls of a function pass for a parameter, where all of them are known; else nothing."""
+        function = scope.function
+        if function is None or not isinstance(node, ast.Name) or node.id not in parameters_of(function):
+            return []
+        known = self.knows_calls(function, scope) and not self.is_open(function, scope)
+        return list(self._passed(node.id, function, scope)) if known else []
 
     def _either_mapping(self, node: ast.IfExp, scope: Scope, depth: int) -> DictValue:
         """``{"num_workers": 4} if cuda else {}``."""

@@ -69,3 +69,27 @@ def test_settings_in_a_folder_that_the_code_puts_before_their_name(
     for folder in ("configs", "one", "two"):
         shutil.rmtree(tmp_path / folder, ignore_errors=True)
     assert need(tmp_path, {**own, **files}).verdict == verdict
+
+
+BUILDS = f"import yaml\n{HEAD}def build(own):\n    {LOAD}"
+PARTS = "cfg = {'data': {'workers': %d}}\n"
+
+
+@table(
+    "code, verdict",
+    [
+        ("cfg = yaml.safe_load(open('parts.yaml'))\nbuild(cfg['data'])", "needed"),
+        (f"{PARTS % 8}build(cfg['data'])", "needed"),
+        (f"{PARTS % 0}build(cfg['data'])", "not-needed"),
+        (f"{PARTS % 0}cfg['data']['workers'] = 8\nbuild(cfg['data'])", "unknown"),
+        (f"{PARTS % 0}part = cfg['data']\npart['workers'] = 8\nbuild(cfg['data'])", "unknown"),
+        (f"{PARTS % 0}build(cfg['data'])\nbuild({{'workers': 8}})", "likely"),
+        (f"{PARTS % 0}keep(build)\nbuild(cfg['data'])", "unknown"),
+    ],
+)
+def test_a_part_of_a_mapping_that_a_function_is_given(tmp_path: Path, code: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": f"{BUILDS}{code}\n",
+        "parts.yaml": "data: {workers: 8}\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
