@@ -20,7 +20,7 @@ def note_parsed(evaluator: Evaluator) -> None:
     """Note the options among the words that code parses, once the calls are known that say which these are."""
     changes = evaluator.changes
     calls = sum(len(evaluator.calls.get(name, ())) for name in PARSES)
-    only = _texts(changes.parsed[0][0]) if calls == len(changes.parsed) == 1 else None
+    only = _texts(_only_given(*changes.parsed[0], evaluator)) if calls == len(changes.parsed) == 1 else None
     if only is not None and not evaluator.options.arguments:
         evaluator.options.take_instead(only)
         changes.parsed = []
@@ -32,6 +32,16 @@ def note_parsed(evaluator: Evaluator) -> None:
         for value in given:
             evaluator.changes.note_words(value)
         evaluator.changes.words = evaluator.changes.words or not _are_known(words, scope, evaluator, 0)
+
+
+def _only_given(words: ast.expr, scope: Scope, evaluator: Evaluator) -> ast.expr:
+    """What the only call of a function passes for the words that it parses: ``main(["--workers", "8"])``."""
+    function = scope.function
+    if not isinstance(words, ast.Name) or function is None or words.id not in parameters_of(function):
+        return words
+    given = evaluator.given_to(words, scope)
+    known = evaluator.knows_calls(function, scope) and not evaluator.is_open(function, scope)
+    return given[0][0] if known and len(given) == 1 else words
 
 
 def _texts(node: ast.expr) -> tuple[str, ...] | None:

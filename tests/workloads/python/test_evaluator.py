@@ -253,6 +253,12 @@ HUGGING = (
 ARGPARSE = "parser = argparse.ArgumentParser()\nparser.add_argument('--workers', type=int, default=8)\nown = parser."
 
 
+GIVEN_WORDS = (
+    "def parse(words=None):\n    parser = argparse.ArgumentParser()\n"
+    "    parser.add_argument('--workers', type=int, default=8)\n    return parser.parse_args(words)\nown = parse({})\n"
+)
+
+
 @table(
     "code, words, value, certain",
     [
@@ -271,6 +277,9 @@ ARGPARSE = "parser = argparse.ArgumentParser()\nparser.add_argument('--workers',
         (f"{ARGPARSE}parse_args(['--workers', '0'])", "", 0, True),
         (f"{ARGPARSE}parse_args('--workers 4'.split())", "", 4, True),
         (f"{ARGPARSE}parse_args([])", "", 8, True),
+        (GIVEN_WORDS.format("['--workers', '4']"), "", 4, True),
+        (GIVEN_WORDS.format("sys.argv[1:]"), "", 8, True),
+        (GIVEN_WORDS.format("['--workers', '4']") + "keep(parse)", "", 8, False),
         (f"{ARGPARSE}parse_args(['--workers', '4'])", "--workers 2", 2, False),
         (f"{ARGPARSE}parse_args(['--workers', '4']) if tell() else parser.parse_args()", "", 8, False),
     ],
