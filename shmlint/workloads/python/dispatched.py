@@ -12,8 +12,10 @@ from shmlint.workloads.python.values import Scope, key_of
 
 BY_NAME = "fire.Fire by name"
 """Fire, which is given several functions, and calls the one that the first word names."""
-TAKE_OPTIONS = frozenset({"fire.Fire", BY_NAME, "typer.run"})
-"""Calls that make an option of each parameter of the function which they are given."""
+TAKE_OPTIONS = frozenset({"fire.Fire", BY_NAME, "typer.run", "jsonargparse.CLI", "jsonargparse.auto_cli", "tyro.cli"})
+"""Calls that make an option of each parameter of the function which they are given, and of nothing else."""
+TOLD_MORE = "jsonargparse told more"
+"""jsonargparse, which is told of files, variables or defaults besides the words of the command."""
 BY_POSITION = {"fire.Fire": 0, BY_NAME: 1}
 """Those of them for which a word alone may be any parameter, after so many words, and letters are short for one."""
 _COMMANDS = frozenset({"click.command"})

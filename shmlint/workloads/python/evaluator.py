@@ -22,6 +22,7 @@ from shmlint.workloads.python.dispatched import (
     BY_POSITION,
     CALL_AGAIN,
     TAKE_OPTIONS,
+    TOLD_MORE,
     declared_by_click,
     default_of,
     is_of_group,
@@ -1040,10 +1041,12 @@ class Evaluator:
         if (function, name) not in self._defaults:
             self._defaults[function, name] = default_of(name, function)
         default = self._defaults[function, name]
-        if default is not None and not values and not self.options.is_given(name):
+        told = self.options.is_given(name) or (function in self.dispatched and self.options.is_configured(name))
+        if default is not None and not values and not told:
             found = self.value(default, scope._replace(function=None), depth + 1)
             found = found._replace(certain=found.certain and sure, spans=(scope.span(default),))
-            return changed(found) if self.options.has_open_words() else found
+            others = self.options.has_open_words() or self.dispatched.get(function) == TOLD_MORE
+            return changed(found) if others else found
         found = self._option(name, depth) if parameters else NOTHING
         found = found._replace(certain=found.certain and sure)
         return changed(found) if values else found

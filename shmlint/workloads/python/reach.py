@@ -36,6 +36,7 @@ from shmlint.workloads.python.configurations.configured import Answer, Configure
 from shmlint.workloads.python.declarations import parser_of_detectron
 from shmlint.workloads.python.dispatched import (
     BY_NAME,
+    TOLD_MORE,
     functions_by_name,
     is_started_plainly,
     is_table,
@@ -944,8 +945,9 @@ class Walker:
         if name in _RUN_MODULES:
             self._whole(unit.loaded.path)
         if name in DISPATCHERS:
+            told = name.startswith("jsonargparse.") and node.keywords
             for argument in node.args:
-                self._dispatches(argument, name, unit)
+                self._dispatches(argument, TOLD_MORE if told else name, unit)
         if self._configured.note(name, node, scope, certain=unit.certain):
             return
         if self._is_unread(name, unit.loaded) or (name not in WATCHED and self.modules.is_loud(name, unit.loaded.path)):

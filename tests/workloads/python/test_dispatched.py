@@ -225,6 +225,7 @@ ABSL = (
     "from absl import app, flags\nflags.DEFINE_integer('jobs', 0, '')\nFLAGS = flags.FLAGS\ndef main(_):\n"
     "    DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=FLAGS.jobs)\napp.run(main)\n"
 )
+KEYWORDS = f"import jsonargparse, tyro\ndef main(jobs: int = 0):\n{LOAD.replace('=w)', '=jobs)')}"
 NOTHING = CLICK.replace("default=8", "default=0")
 
 
@@ -240,6 +241,10 @@ NOTHING = CLICK.replace("default=8", "default=0")
         (ABSL, "", "not-needed"),
         (ABSL, "--flagfile=some.txt", "unknown"),
         (ABSL, "--flagfile=some.txt --jobs=8", "needed"),
+        *((f"{KEYWORDS}\n{tool}(main)\n", words, verdict)
+          for tool in ("tyro.cli", "jsonargparse.CLI", "jsonargparse.auto_cli")
+          for words, verdict in (("", "not-needed"), ("--jobs 8", "needed"), ("--config some.yaml", "likely"))),
+        (f"{KEYWORDS}\njsonargparse.CLI(main, default_env=True)\n", "", "unknown"),
         (f"{NOTHING}main()\n", "", "not-needed"),
         (f"{NOTHING}main(default_map={{'w': 8}})\n", "", "unknown"),
     ],

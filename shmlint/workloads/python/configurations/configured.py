@@ -22,6 +22,7 @@ from shmlint.workloads.program import Entry
 from shmlint.workloads.python.evaluator import Evaluator
 from shmlint.workloads.python.loaded import Loaded
 from shmlint.workloads.python.modules import Modules
+from shmlint.workloads.python.passing import DISPATCHERS
 from shmlint.workloads.python.values import DictValue, Found, Scope, text_of
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class Configured:
             given_key = node.args[1]
             key = text_of(given_key.value) if isinstance(given_key, ast.Constant) else ""
             self._changed.append((node.args[0], key, scope))
-        if surely or name.endswith("CLI"):
+        if surely or (name.endswith("CLI") and name not in DISPATCHERS):
             self._noted.append((name, node, scope, certain))
         return surely
 
