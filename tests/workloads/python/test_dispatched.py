@@ -226,6 +226,10 @@ ABSL = (
     "    DataLoader(data(RandomResizedCrop(224)), batch_size=64, num_workers=FLAGS.jobs)\napp.run(main)\n"
 )
 KEYWORDS = f"import jsonargparse, tyro\ndef main(jobs: int = 0):\n{LOAD.replace('=w)', '=jobs)')}"
+SWEEP = (
+    "import wandb\ndef main():\n    wandb.init(config=dict(jobs=2))\n"
+    f"    jobs = wandb.config.jobs\n{LOAD.replace('=w)', '=jobs)')}"
+)
 NOTHING = CLICK.replace("default=8", "default=0")
 
 
@@ -245,6 +249,8 @@ NOTHING = CLICK.replace("default=8", "default=0")
           for tool in ("tyro.cli", "jsonargparse.CLI", "jsonargparse.auto_cli")
           for words, verdict in (("", "not-needed"), ("--jobs 8", "needed"), ("--config some.yaml", "likely"))),
         (f"{KEYWORDS}\njsonargparse.CLI(main, default_env=True)\n", "", "unknown"),
+        (f"{SWEEP}main()\n", "", "needed"),
+        (f"{SWEEP}wandb.agent('a/b', main)\n", "", "likely"),
         (f"{NOTHING}main()\n", "", "not-needed"),
         (f"{NOTHING}main(default_map={{'w': 8}})\n", "", "unknown"),
     ],
