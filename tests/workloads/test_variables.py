@@ -282,10 +282,17 @@ def test_what_a_variable_may_change_is_not_little(tmp_path: Path, options: str, 
         ("env N=2 bash s.sh", "unset X; python t.py", "needed"),
         ("bash s.sh", "set -a; . ./own.env; python t.py", "unknown"),
         ("bash s.sh", ". ./gone.env; N=1 python t.py", "not-needed"),
+        ("bash s.sh", "if [ -n \"$M\" ]; then export N=2; fi; python t.py", "likely"),
+        ("make plain", "plain:\n\tpython t.py\n", "not-needed"),
+        ("make plain N=2", "plain:\n\tpython t.py\n", "needed"),
+        ("make given", "given:\n\tN=2 python t.py\n", "needed"),
+        ("make plain", "export N = 2\nplain:\n\tpython t.py\n", "unknown"),
+        ("make plain N=1", "export N = 2\nplain:\n\tpython t.py\n", "not-needed"),
     ],
 )
 def test_variables_that_a_command_gives_its_program(tmp_path: Path, command: str, script: str, serves: str) -> None:
-    files = {"run.sh": IN_IMAGE % ("", command), "s.sh": script, "t.py": SERVES, "own.env": "N=2\n"}
+    own = "Makefile" if "make" in command else "s.sh"
+    files = {"run.sh": IN_IMAGE % ("", command), own: script, "t.py": SERVES, "own.env": "N=2\n"}
     assert need(tmp_path, files, ("run.sh",)).verdict == serves
 
 

@@ -1339,7 +1339,9 @@ class Evaluator:
         value = self.options.environment.get(name)
         known = value is not None and value.known is not None
         found = _text_of_variable(value) if known and value is not None else default
-        if self.options.may_vary(name) or not self.changes.variables.isdisjoint((name, ANY)):
+        if (value is not None and value.because) or self.options.may_vary(name):
+            return changed(found)
+        if not self.changes.variables.isdisjoint((name, ANY)):
             return changed(found)
         if self.changes.is_put(name, "os.environ", None):  # by another name of the environment
             return changed(found)

@@ -599,7 +599,8 @@ class Follower:
                 self.stop(f"{place.path} has lines that supervisord does not read", context.span)
             guessed, depth = context.guessed or place.guessed, context.depth + 1
             for started in found.programs:
-                words, folder = ("sh", "-c", started.command), started.directory or context.directory
+                before = ("env", *started.variables) if started.variables else ()
+                words, folder = (*before, "sh", "-c", started.command), started.directory or context.directory
                 certain = context.certain and started.certain
                 self.run(words, started.span, folder, certain=certain, guessed=guessed, depth=depth)
         return bool(read)
@@ -635,6 +636,7 @@ class Follower:
 
     def _make(self, command: tuple[str, ...], context: RunContext) -> Kind | None:
         """Follow the recipe of a make target; None where the repository has none of it."""
+        from shmlint.formats.makefile.exported import of_make
         from shmlint.formats.makefile.make import Given, recipe
 
         targets = [word for word in command[1:] if not word.startswith("-") and "=" not in word]
@@ -651,6 +653,7 @@ class Follower:
             return None
         shared = self.environment
         self.environment = {**shared, **own}
+        self.overwritten |= of_make(source).keys() - own.keys()
         self.trail.append(Step(f"{place.path}, target {' '.join(targets)}", context.span))
         for line in lines:
             inner = context._replace(guessed=context.guessed or place.guessed, depth=context.depth + 1)

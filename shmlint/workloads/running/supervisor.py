@@ -33,6 +33,8 @@ class SupervisedProgram(NamedTuple):
     directory: str
     span: Span
     certain: bool
+    variables: tuple[str, ...] = ()
+    """What it is given besides the environment of the container: ``NAME=value``."""
 
 
 class Configuration(NamedTuple):
@@ -72,6 +74,7 @@ def read(source: Source) -> Configuration:
     places = _places(source)
     programs: list[SupervisedProgram] = []
     included: tuple[str, ...] = ()
+    shared = _variables(parser.get("supervisord", "environment", fallback=None))
     for section in parser.sections()[:_MOST]:
         kind, _, name = section.partition(":")
         settings = {key: _value(value) for key, value in parser.items(section)}
@@ -79,7 +82,9 @@ def read(source: Source) -> Configuration:
         if kind.strip() == "program" and name.strip() and command and starts not in _NOT_STARTED:
             place = places.get(section, Span(source, 0, 0))
             directory = settings.get("directory", "").strip("\"'")
-            programs.append(SupervisedProgram(command, directory, place, readable and "$" not in starts))
+            variables = (*shared, *_variables(settings.get("environment")))
+            certain = readable and "$" not in starts
+            programs.append(SupervisedProgram(command, directory, place, certain, variables))
         elif kind.strip() == "include":
             included = tuple(settings.get("files", "").split())[:_MOST]
     return Configuration(tuple(programs), included, readable)
@@ -88,6 +93,17 @@ def read(source: Source) -> Configuration:
 def _value(written: str | None) -> str:
     """A value in one line, with the variables of the environment as a shell writes them."""
     return re.sub(r"%\(ENV_(\w+)\)s", r"${\1}", " ".join((written or "").split()))
+
+
+def _variables(written: str | None) -> tuple[str, ...]:
+    """The variables of ``environment=KEY="val",KEY2=val`` as words (http://supervisord.org/configuration.html)."""
+    found = re.findall(_VARIABLE, _value(written)[:_LONGEST_LIST])
+    return tuple(f"{name}={quoted or other or plain.strip()}" for name, quoted, other, plain in found)
+
+
+_VARIABLE = r"""([A-Za-z_]\w*)[ ]?=[ ]?(?:"([^"]*)"|'([^']*)'|([^,"']*))"""
+_LONGEST_LIST = 5_000
+"""Characters of a list of variables that is read."""
 
 
 def _places(source: Source) -> dict[str, Span]:

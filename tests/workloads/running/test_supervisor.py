@@ -73,3 +73,21 @@ def test_where_a_supervised_program_stands() -> None:
     assert [(one.command, one.span.text.splitlines()[0]) for one in found.programs] == [
         ("python a.py --more", "Command = python a.py ; run"), ("b", "command=b"),
     ]  # fmt: skip
+
+
+@table(
+    "configuration, verdict",
+    [
+        ("[program:a]\ncommand=python t.py\n", "not-needed"),
+        ("[program:a]\ncommand=python t.py\nenvironment=M=\"a b\", N=\"2\"\n", "needed"),
+        ("[supervisord]\nenvironment=N=2\n[program:a]\ncommand=python t.py\n", "needed"),
+        ("[supervisord]\nenvironment=N=2\n[program:a]\ncommand=python t.py\nenvironment=N=1\n", "not-needed"),
+        ("[program:a]\ncommand=python t.py\nenvironment=N=%(ENV_N)s\n", "unknown"),
+    ],
+)
+def test_variables_that_supervisord_gives(tmp_path: Path, configuration: str, verdict: str) -> None:
+    files = {
+        "compose.yaml": compose("supervisord -n -c s.conf"), "Dockerfile": DOCKERFILE, "s.conf": configuration,
+        "t.py": "import os\nfrom vllm import LLM\nLLM('a/b', tensor_parallel_size=int(os.getenv('N', 1)))\n",
+    }  # fmt: skip
+    assert need(tmp_path, files).verdict == verdict
