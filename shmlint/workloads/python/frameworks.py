@@ -25,6 +25,9 @@ def loaded_by(full: str, node: ast.Call, scope: Scope) -> list[ByName] | None:
     found = [ByName(*text.split(":")) for text in texts if ":" in text and re.fullmatch(_NAMED, text) is not None]
     if full in _INCLUDES:  # https://docs.djangoproject.com/en/stable/ref/urls/#include
         found += (ByName(text, "*") for text in texts[:1])
+    elif full in _FIND:
+        found += (ByName(*text.rsplit(".", 1)) for text in texts[:1] if re.fullmatch(_DOTTED, text) is not None)
+        return found or None
     elif full == "celery.Celery":
         # https://docs.celeryq.dev/en/stable/reference/celery.html#celery.Celery
         given = next((keyword.value for keyword in node.keywords if keyword.arg == "include"), None)
@@ -72,7 +75,13 @@ DJANGO = frozenset(
 """Calls with which Django loads what its settings name."""
 DJANGO_SETTINGS = "DJANGO_SETTINGS_MODULE"
 """The variable that names the settings (https://docs.djangoproject.com/en/stable/topics/settings/)."""
+_FIND = frozenset(
+    {"django.utils.module_loading.import_string", "hydra.utils.get_class", "hydra.utils.get_method",
+     "hydra.utils.get_object", "pydoc.locate", "werkzeug.utils.import_string"}
+)  # fmt: skip
+"""Calls that find what a dotted name stands for."""
 _INCLUDES = frozenset({"django.urls.include", "django.conf.urls.include"})
+_DOTTED = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+"
 _NAMED = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*"
 """A module and what it has, as Uvicorn, APScheduler and the entry points of packages write them."""
 _LONGEST = 200

@@ -59,6 +59,10 @@ _PERHAPS = (
     ),
     (frozenset({"Celery", "autodiscover_tasks"}), r"\bcelery\b"),
     (frozenset({"uvicorn", "add_job"}), r"\buvicorn\.run\(|\badd_job\("),
+    (
+        frozenset({"import_string", "locate", "get_method", "get_class", "get_object"}),
+        r"\b(?:django|hydra|pydoc|werkzeug)\b",
+    ),
     (frozenset({"Page"}), r"\bstreamlit\b"),
     (frozenset({"exec", "eval"}), r"(?<![\w.])(?:exec|eval)\("),
     (frozenset({"train"}), r"\.train\(\s*[^)\s]"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 
@@ -165,12 +165,27 @@ def by_server(command: Sequence[str], files: Files, context: RunContext) -> Iter
     module = module.removesuffix(".py")  # Flask takes the path of a file, too
     place = _first(module.replace(".", "/"), "__init__.py", files, directory) if module else None
     if place is not None:
-        called = _factory(command, named, place, files)
-        yield _entry(place, (), context)._replace(imported=True, function=called)
+        called = _factory(command, named, place, files) or SERVED
+        more = _configuration_of_gunicorn(command, given, files, context.directory)
+        yield _entry(place, (), context)._replace(imported=True, function=called, more=more)
     elif module:
         yield Step(f"module `{module}` is not in the repository", context.span)
     else:
         yield Step(f"what `{posixpath.basename(command[0])}` serves is unknown", context.span)
+
+
+def _configuration_of_gunicorn(
+    command: Sequence[str], given: Mapping[str, str], files: Files, directory: str
+) -> tuple[str, ...]:
+    """The file of Python that Gunicorn runs before it serves, and of which it calls functions.
+
+    https://docs.gunicorn.org/en/stable/settings.html#config
+    """
+    if posixpath.basename(command[0]) != "gunicorn":
+        return ()
+    named = (given.get("-c") or given.get("--config") or "gunicorn.conf.py").removeprefix("file:")
+    place = files.find(named, directory) if named.endswith(".py") else None
+    return (place.path,) if place is not None else ()
 
 
 def _factory(command: Sequence[str], named: str, place: Place, files: Files) -> str:
@@ -247,7 +262,9 @@ _PART = r"\$\{[^{}]*\}|\$\w+"
 SERVERS = frozenset(
     {"uvicorn", "gunicorn", "hypercorn", "daphne", "granian", "waitress-serve", "celery", "uwsgi", "flask"}
 )  # fmt: skip
-_SERVED = frozenset({"-A", "--app", "--app-dir", "--chdir"})
+SERVED = "*"
+"""Stands for a function of what is imported, and not started: its name is not `__main__`."""
+_SERVED = frozenset({"-A", "--app", "--app-dir", "--chdir", "-c", "--config"})
 _MODULE = r"[A-Za-z_][\w.]*"
 """A module as Gunicorn serves it: its ``application``."""
 _APP = r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(?:\(.*\))?"

@@ -9,6 +9,7 @@ from tests.workloads.cases import DOCKERFILE, compose, need
 
 SERVES = "from vllm import LLM\nllm = LLM('a/b', tensor_parallel_size=2)\n"
 MAKES = "from vllm import LLM\ndef create_app(name=''):\n    return LLM('a/b', tensor_parallel_size=2)\n"
+MAIN = SERVES.replace("llm =", "    llm =")
 HAS_ONE = f"app = make()\n{MAKES}"
 
 
@@ -25,11 +26,14 @@ HAS_ONE = f"app = make()\n{MAKES}"
         ("flask --app t run", HAS_ONE, "not-needed"),
         ("flask --app t:create_app run", HAS_ONE, "needed"),
         ("uwsgi --ini own.ini", MAKES, "needed"),
+        ("uvicorn t:app", f"app = 1\nif __name__ == '__main__':\n    {MAIN}", "not-needed"),
+        ("gunicorn -c conf.py t:app", HAS_ONE, "likely"),
     ],
 )
 def test_functions_that_make_what_is_served(tmp_path: Path, command: str, code: str, verdict: str) -> None:
     files = {"compose.yaml": compose(command), "Dockerfile": DOCKERFILE, "t.py": code,
-             "own.ini": "[uwsgi]\nmodule = t:create_app()\n"}  # fmt: skip
+             "own.ini": "[uwsgi]\nmodule = t:create_app()\n",
+             "conf.py": "def post_fork(server, worker):\n    import t\n    t.create_app()\n"}  # fmt: skip
     assert need(tmp_path, files).verdict == verdict
 
 
@@ -49,6 +53,7 @@ DJANGO = {
     "site1/urls.py": URLS, "site1/big.py": SERVES, "shop/__init__.py": "", "shop/urls.py": SHOP,
     "shop/views.py": "def ask(request): return 1\n",
 }  # fmt: skip
+FINDS = "from hydra.utils import get_method\nget_method(%s)()\n"
 CELERY = "from celery import Celery\napp = Celery('t'%s)\n"
 JOBS = "from apscheduler.schedulers.blocking import BlockingScheduler as S\ns = S()\ns.add_job('t:create_app')\n"
 
@@ -59,6 +64,8 @@ JOBS = "from apscheduler.schedulers.blocking import BlockingScheduler as S\ns = 
         ("python run.py", {"run.py": "import uvicorn\nuvicorn.run('t:create_app', factory=True)\n"}, "needed"),
         ("python run.py", {"run.py": "import uvicorn\nuvicorn.run('t:app')\n"}, "not-needed"),
         ("python run.py", {"run.py": JOBS}, "likely"),
+        ("python run.py", {"run.py": FINDS % "'site1.big.llm'"}, "likely"),
+        ("python run.py", {"run.py": FINDS % "named()"}, "unknown"),
         ("celery -A run worker", {"run.py": CELERY % ""}, "not-needed"),
         ("celery -A run worker", {"run.py": CELERY % ", include=['site1.big']"}, "likely"),
         ("celery -A run worker", {"run.py": CELERY % ", include=[named()]"}, "unknown"),

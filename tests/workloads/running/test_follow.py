@@ -65,7 +65,8 @@ def test_programs_that_the_build_or_a_configuration_names(
     python = "#!/usr/bin/env python3\nimport json\nprint(json.loads('1'))\n"
     files = {
         "compose.yaml": compose(command), "Dockerfile": f"FROM python:3.12\nWORKDIR /app\n{build}\n",
-        "tool/serve": python, "tool/fill": f"#!/usr/bin/env python3\n{LOADER}", "work.py": python, "fill.py": LOADER,
+        "tool/serve": python, "tool/fill": f"#!/usr/bin/env python3\n{LOADER}", "work.py": python,
+        "fill.py": LOADER.partition("if __name__")[0] + "main()\n",
         "tool/serve.sh": "#!/bin/sh\nffmpeg -i x.mp4 out.mp4\n", "conf/app.ini": "[uwsgi]\nmodule = work:make()\n",
         "conf/fill.ini": "[uwsgi]\nmaster = true\nwsgi-file = fill.py\n", "conf/none.ini": "[uwsgi]\nmaster = true\n",
         "conf/more.ini": "[uwsgi]\nmodule = work\nattach-daemon = python fill.py\n",
@@ -296,7 +297,8 @@ def test_an_entrypoint_of_the_repository_is_read(tmp_path: Path) -> None:
         ("make train", "needed"),
         ("uv run python train.py --workers 0", "not-needed"),
         ("app-train", "needed"),
-        ("python -m uvicorn train:app --port 80", "needed"),
+        ("python -m uvicorn work:app --port 80", "needed"),
+        ("python -m uvicorn train:app --port 80", "not-needed"),
         ("python -O -m uvicorn serve:app", "not-needed"),
         ("uvicorn --app-dir work big:app", "needed"),
         ("uvicorn work:app", "needed"),
