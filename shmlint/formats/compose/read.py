@@ -165,18 +165,24 @@ def _is_part_of_dev_container(path: str, workspace: Workspace) -> bool:
     return len(compose_files(root)) > 1
 
 
-def _is_another_in_dev_container(launch: Launch, workspace: Workspace) -> bool:
-    """Whether the dev container beside a service gives it another /dev/shm, or takes its GPUs away."""
-    root = _dev_container(launch.span.path, workspace)
-    if root is None:
-        return False
-    from shmlint.formats.devcontainer.properties import container_environment, mounts_of
+def _in_dev_container(launch: Launch, workspace: Workspace) -> Launch:
+    """A service with what the dev container beside it lets it do; nobody starts it without.
 
-    started = root.string("service")
-    return started is not None and started.text == launch.name and (
-        any(mount.target in ("/dev/shm", "/dev") for mount in mounts_of(root))
-        or any(name.text in OF_RUNTIMES and not visible_devices(text) for name, _, text in container_environment(root))
-    )  # fmt: skip
+    It is not decided where the dev container gives it another /dev/shm, or takes its GPUs away.
+    """
+    root = _dev_container(launch.span.path, workspace)
+    started = root.string("service") if root is not None else None
+    if root is None or started is None or started.text != launch.name:
+        return launch
+    from shmlint.formats.devcontainer.properties import capabilities, container_environment, is_privileged, mounts_of
+
+    if any(mount.target in ("/dev/shm", "/dev") for mount in mounts_of(root)) or any(
+        name.text in OF_RUNTIMES and not visible_devices(text) for name, _, text in container_environment(root)
+    ):
+        return launch._replace(undecided=Unknown("file", "its dev container adds to it; it is checked there"))
+    added = tuple(item.text for item in capabilities(root))
+    privileged = True if is_privileged(root) else launch.privileged
+    return launch._replace(cap_add=(*launch.cap_add, *added), privileged=privileged)
 
 
 def _is_given_beside(service: str, project: Project, workspace: Workspace) -> bool:
@@ -694,8 +700,8 @@ def _placed(
     path = launch.span.path
     if combination.files == (path,) and name in taken.extended.get(path, ()) and not _is_started(path, workspace):
         return launch._replace(undecided=Unknown("extended", "other files extend it; it is checked there"))
-    if launch.gpu.requested is not False and not launch.undecided and _is_another_in_dev_container(launch, workspace):
-        return launch._replace(undecided=Unknown("file", "its dev container adds to it; it is checked there"))
+    if launch.gpu.requested is not False and not launch.undecided:
+        launch = _in_dev_container(launch, workspace)
     if combination.named:
         return launch._replace(combination=Combination(combination.files))
     if combination.rival and launch.gpu.requested:

@@ -13,7 +13,14 @@ from shmlint.docker.run_options import RunCommand
 from shmlint.formats.compose.project import Project, Service
 from shmlint.formats.compose.rewrite import ServiceRewriter
 from shmlint.formats.compose.tree import Branch, Layer, merge_service
-from shmlint.formats.devcontainer.properties import ReadMount, capabilities, cause, container_environment, mounts_of
+from shmlint.formats.devcontainer.properties import (
+    ReadMount,
+    capabilities,
+    cause,
+    container_environment,
+    is_privileged,
+    mounts_of,
+)
 from shmlint.formats.devcontainer.rewrite import DevcontainerRewriter
 from shmlint.model.launch import Change
 from shmlint.model.source import Span
@@ -71,8 +78,7 @@ def _environment(root: Json) -> MappingNode | None:
 
 
 def _privileged(root: Json) -> Scalar | None:
-    given = root.get("privileged")
-    return _scalar(given, "true", "") if given is not None and given.kind == "true" else None
+    return _scalar(root.entries["privileged"][1], "true", "") if is_privileged(root) else None
 
 
 def _volume(mount: ReadMount) -> MappingNode:

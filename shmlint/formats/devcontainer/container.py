@@ -22,6 +22,7 @@ from shmlint.formats.devcontainer.properties import (
     cause,
     container_environment,
     host_requirement,
+    is_privileged,
     label_of,
     mounts_of,
     name_of,
@@ -48,9 +49,8 @@ def container_launch(root: Json, path: str, workspace: Workspace) -> Launch:
         words += [Word("--env", place), Word(f"{name.text}={text}", place, cause(text))]
     for added in capabilities(root):
         words += [Word("--cap-add", added.inside), Word(added.text, added.inside, cause(added.text))]
-    privileged = root.get("privileged")
-    if privileged is not None and privileged.kind == "true":
-        words.append(Word("--privileged", privileged.span))
+    if is_privileged(root):
+        words.append(Word("--privileged", root.entries["privileged"][1].span))
     words += map(as_word, run_arguments(root))
     image, bases = _image(root, path, workspace)
     words.append(Word(image.text, image.inside, cause(image.text)) if image is not None else Word("built", span))

@@ -81,6 +81,12 @@ def capabilities(root: Json) -> list[Json]:
     return [item for item in given.items if item.kind == "string"] if given is not None else []
 
 
+def is_privileged(root: Json) -> bool:
+    """Whether the container may do everything."""
+    given = root.get("privileged")
+    return given is not None and given.kind == "true"
+
+
 class ReadMount(NamedTuple):
     """An item of ``mounts``."""
 

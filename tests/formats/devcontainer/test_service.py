@@ -129,6 +129,7 @@ def test_a_debugging_variable_is_removed_wherever_it_is_given(tmp_path: Path, li
         ('"mounts": ["source=/dev/shm,target=/dev/shm,type=bind"]', False),
         ('"containerEnv": {"NVIDIA_VISIBLE_DEVICES": "void"}', False),
         ('"containerEnv": {"NVIDIA_VISIBLE_DEVICES": "all"}, "mounts": ["source=/a,target=/a"]', True),
+        ('"privileged": false', True),
     ],
 )
 def test_a_service_beside_is_not_judged_without_what_is_added_to_it(
@@ -138,6 +139,19 @@ def test_a_service_beside_is_not_judged_without_what_is_added_to_it(
     text = STARTS.replace("../", "").replace("}}", f"}}, {properties}}}").replace("true", "false")
     found = findings(tmp_path, {HERE: text, ".devcontainer/compose.yaml": compose})
     assert [f.rule for f in found] == ["SHM101"] * decided
+
+
+@pytest.mark.parametrize(
+    ("properties", "rules"), [('"capAdd": ["IPC_LOCK"]', []), ('"privileged": true', []), ('"init": true', ["NCCL504"])]
+)
+def test_a_service_beside_may_lock_memory_as_its_dev_container(
+    tmp_path: Path, properties: str, rules: list[str]
+) -> None:
+    lines = "    gpus: all\n    shm_size: 16g\n    devices: [/dev/infiniband]\n"
+    compose = COMPOSE.replace("    command", f"{lines}    command")
+    text = STARTS.replace("../", "").replace("}}", f"}}, {properties}}}")
+    files = {HERE: text, ".devcontainer/compose.yaml": compose}
+    assert [f.rule for f in findings(tmp_path, files)] == rules
 
 
 def test_the_fix_goes_into_the_compose_file(tmp_path: Path) -> None:
