@@ -302,8 +302,6 @@ class Changes:
         elif name in _ENVIRONMENT or last == "load_dotenv":
             written = last in ("setdefault", "putenv") and node.args
             self.variables.add(_text(node.args[0]) if written else ANY)
-        elif name == "wandb.agent":  # https://docs.wandb.ai/ref/python/functions/agent: it runs with a sweep's values
-            self.settings.add(ANY)
         elif last in _PATCHES or ("patch" in name and last not in _PUTS):
             self._note_patch(name, node)
         elif last in _PUTS and isinstance(node.func, ast.Attribute):
