@@ -10,7 +10,7 @@ import re
 from _thread import get_ident
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 from typing import TYPE_CHECKING
 
 from shmlint.syntax.grammar import language, new_parser
@@ -126,6 +126,7 @@ def _without_odd_tests(text: str) -> str:
 _COMPARISON = '(command ["==" "=~"] @operator) (ERROR ["==" "=~"] @operator)'
 _IN_TEST = re.compile(rb"(?:^|[\s;&|(!])\[\[?\s[^\]]*$")
 _MOST_PASSES = 4
+"""How often a text is changed and read again, for what is only seen then."""
 
 
 def _without_comparisons(text: str, root: Node) -> tuple[str, Node]:
@@ -190,13 +191,15 @@ def _without_redirections_of_assignments(text: str, root: Node) -> tuple[str, No
     """A text and its tree, in which an assignment ends where a redirection behind it does: ``N=$(f) 2>/dev/null``.
 
     The grammar takes the next command, be it in another line or behind a ``;``, for what the assignment is made for.
-    Blanks stand for such a redirection, which sets nothing.
+    Blanks stand for such a redirection, which sets nothing. One in what was taken so is seen after that.
     """
-    if "=" not in text or not ("<" in text or ">" in text):
-        return text, root
-    written = text.encode("utf-8", "surrogatepass")
-    found = [span for node in _matches(root, _ASSIGNING) for span in _redirections_before(node, written)]
-    return _changed(text, found, " ") if found else (text, root)
+    for _ in range(_MOST_PASSES if "=" in text and ("<" in text or ">" in text) else 0):
+        written = text.encode("utf-8", "surrogatepass")
+        found = [span for node in _matches(root, _ASSIGNING) for span in _redirections_before(node, written)]
+        if not found:
+            break
+        text, root = _changed(text, found, " ")
+    return text, root
 
 
 _ASSIGNING = "(command . (variable_assignment)) @command"
@@ -210,12 +213,25 @@ def _redirections_before(command: Node, text: bytes) -> Iterator[tuple[int, int]
     for kind, group in groupby(command.children, lambda child: child.type):
         children = list(group)
         if kind in _REDIRECTIONS and assigned:
-            if _ENDS_ASSIGNMENT.match(text, children[-1].end_byte) is not None:
-                yield from ((child.start_byte, child.end_byte) for child in children)
+            places = [(child.start_byte, _end_of_file(child)) for child in children]
+            ends = (at for at, (_, end) in enumerate(places, 1) if _ENDS_ASSIGNMENT.match(text, end) is not None)
+            yield from places[: next(ends, 0)]
         elif kind != "comment" and kind != "ERROR":
             assigned = kind == "variable_assignment"
             if kind == "command_name":
                 return
+
+
+def _end_of_file(redirect: Node) -> int:
+    """Where the word of a redirection ends, behind which the grammar may take more for parts of it."""
+    found = redirect.children_by_field_name("destination") or redirect.named_children[-1:]
+    end = redirect.end_byte
+    for word in found[:1]:
+        end = word.end_byte
+        for before, child in pairwise(word.children):
+            if child.is_error:
+                return before.end_byte
+    return end
 
 
 # Commands.
