@@ -124,7 +124,7 @@ def _without_odd_tests(text: str) -> str:
 
 
 _COMPARISON = '(command ["==" "=~"] @operator) (ERROR ["==" "=~"] @operator)'
-_IN_TEST = re.compile(rb"(?:^|[\s;&|(!])\[\[?\s[^\]]*$")
+_IN_TEST = re.compile(rb"(?<![^\s;&|(!])\[\[?\s[^\]]*$")
 _MOST_PASSES = 4
 """How often a text is changed and read again, for what is only seen then."""
 

@@ -41,6 +41,7 @@ from tests.table import table
         ("if x; then\n A=\"x\" 2>&1 # y\nelse\n B=(1) >&2\nfi\ndocker run a\nA=1 2>x\nB=1 2>x\ndocker run b", "ab"),
         # What compares in a test is a word elsewhere, and ends no command.
         ("echo == x ==\ndocker run a\necho x =~; docker run b\nprintf == \n[ $x == y ] && docker run c\n", "abc"),
+        ("echo ==\n[ $x == y ] && echo ==\ndocker run a\ny | echo =~ # x\nif echo ==; then docker run b; fi\n", "ab"),
         ("echo ==> x $1\ndocker run a\nf() { echo ==; }\necho ==\n[[ $x =~ y ]] || docker run b\n", "ab"),
         # What a test asks about is no pattern.
         ("[ -w / ] || x\ndocker run a\n[[ ! -d / ]]&&x\ndocker run b\nif [ -e / -o x ]; then docker run c; fi;", "abc"),
