@@ -465,7 +465,8 @@ class _OptionReader:
         if self.at + 1 == len(self.words):
             return False
         if not word.maybe_many:
-            return _is_before_image(text, self.words[self.at + 1 : self.at + 1 + _MOST_UNKNOWN])
+            named = word.unknown.name if word.unknown is not None else ""
+            return _is_before_image((text, named), self.words[self.at + 1 : self.at + 1 + _MOST_UNKNOWN])
         at = max(self.at + 1, self.passable)  # each word is looked at once, however many ask
         while at + 1 < len(self.words) and self._may_be_none(self.words[at]):
             at += 1
@@ -489,12 +490,12 @@ _MOST_UNKNOWN = 8
 """Words after one that is not known among which the image is looked for."""
 
 
-def _is_before_image(text: str, following: Sequence[Word]) -> bool | None:
+def _is_before_image(names: Sequence[str], following: Sequence[Word]) -> bool | None:
     """Whether an image is behind a single word, as the words that follow say; None where either may be it.
 
     One of an array may be an option as well.
     """
-    if _ELEMENT.search(text) and not (following[0].unknown or is_program(following[0].text)):
+    if any(map(_ELEMENT.search, names)) and not (following[0].unknown or is_program(following[0].text)):
         return None
     after = next((one for one in following if not one.unknown or _NAMED_IMAGE.search(one.text)), None)
     if after is None or after.unknown:
@@ -595,7 +596,7 @@ def can_be_reference(text: str) -> bool:
 
 
 _PART_OF_ARRAY = re.compile(r"\$\{\w+\[(?:[@*]\]:(?![-+=?])|\d)")
-_ELEMENT = re.compile(r"\$\{\w+\[[^]@*]")
+_ELEMENT = re.compile(r"\$\{?\w+\[[^]@*]")
 _LITERAL_START = re.compile(r"[A-Za-z0-9_/]|\.[^.]")
 _NAMED_OPTIONS = r"(?i)(?:arg|opt|option|flag|param|argument|parameter)s?(?:\[[@*]\])?\W*$|\$\{?[@*]|\.\.\.|…"
 _PROGRAM = (

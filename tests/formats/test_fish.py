@@ -66,6 +66,7 @@ def test_arguments_of_a_function(tmp_path: Path, body: str, calls: list[str], si
         f"{RUN} $argv IMG\n",
         f"{RUN} $OPTIONS IMG\n",
         f"set o (options)\n{RUN} $o IMG\n",
+        f"read -a o\n{RUN} $o[1] IMG\n",
         f"set o --rm\nif test -e x\n  set o --shm-size=8g\nend\n{RUN} $o IMG\n",
         # A local variable of a block ends with it.
         f"set s 16g\nbegin\n  set -l s 64m\nend\n{RUN} --shm-size=$s IMG\n",
