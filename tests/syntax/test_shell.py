@@ -77,9 +77,28 @@ def test_commands_are_found(text: str, expected: str) -> None:
     assert dockers(text) == [f"docker run {image}" for image in expected]
 
 
-@table("before", ['x "y', "x='y", "cat <<E\ny", "((((("])
-def test_a_start_behind_what_does_not_end_is_not_read(before: str) -> None:
-    source = Source("run.sh", f"docker run a\n{before}\ndocker run --gpus all b\n")
+_VALUES = ("1", '"a b"', "$(x |\ny)", "(a b)", "")
+_REDIRECTIONS = ("2>/dev/null", "&>>x", "<<< y", '>x 2>&1 <"$y"')
+_AROUND = ("{}", "x && {}", "{} || B=1", "{} || {} && y", "{} # x", "{} | y; {}", "f() {{ {}; }}", "if {}; then y; fi")
+
+
+@table("before", [
+    around.replace("{}", f"{name}={value} {redirection}").replace("{{", "{").replace("}}", "}")
+    for name in ("A", "A[0]") for value in _VALUES for redirection in _REDIRECTIONS for around in _AROUND
+])  # fmt: skip
+def test_an_assignment_ends_with_its_redirections(before: str) -> None:
+    found = [command[1:] for command in words(f"{before}\ndocker run --x=$B c\n") if command[0] == "docker"]
+    assert [command[::2] for command in found] == [["run", "c"]]
+
+
+@table(
+    ("before", "start"),
+    [*((before, "docker run --gpus all b") for before in ('x "y', "x='y", "cat <<E\ny", "(((((")),
+     *((before, start) for before in ("x='y", "(((((", "for x in y; { :; }")
+       for start in ('docker run "${A[@]}" b', "x && docker run $X b"))],
+)  # fmt: skip
+def test_a_start_behind_what_does_not_end_is_not_read(before: str, start: str) -> None:
+    source = Source("run.sh", f"docker run a\n{before}\n{start}\n")
     found = [c for c in engine_commands(whole(source, 0, len(source.text))) if c.unread]
     assert [(c.span.line, "may not be closed" in c.unread) for c in found] == [(2 + before.count("\n") + 1, True)]
 
