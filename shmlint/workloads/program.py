@@ -137,7 +137,7 @@ class Entry(NamedTuple):
             return False
         name = ran.words[at - 1].rpartition("/")[2].removesuffix(".py").rpartition(".")[2]
         folder, _, file = self.path.rpartition("/")
-        return name in (file.removesuffix(".py"), folder.rpartition("/")[2]) or bool(self.function)
+        return name in (file.removesuffix(".py"), folder.rpartition("/")[2]) or (bool(self.function) and at == 1)
 
 
 class Program(NamedTuple):

@@ -510,9 +510,9 @@ class Evaluator:
         if isinstance(definition, ast.ClassDef):
             return self._of_class(definition, rest, outside)
         starred = scope.module.stars[-_MOST_STARS:] if isinstance(node, ast.Name) and definition is None else ()
-        every = [self._elsewhere(f"{star}.{name}", scope.path, 0) for star in starred if not star.endswith(".")]
-        found = [values for values in reversed(every) if values]
-        return found[0] if found and _has_plain_stars(scope.module) else [one for values in found for one in values]
+        every = (self._elsewhere(f"{star}.{name}", scope.path, 0) for star in reversed(starred) if star.strip("."))
+        last = next(filter(None, every), [])
+        return last if not last or _has_plain_stars(scope.module) else [*last, *(one for some in every for one in some)]
 
     def _imported(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """The values of what is imported; of several imports of one name those of each, one that is not known too."""

@@ -957,7 +957,8 @@ class Walker:
 
     def _loads_by_name(self, name: str, node: ast.Call, scope: Scope, unit: Unit) -> None:
         """What a framework loads by names that a call hands it."""
-        if name in DJANGO:
+        if name in DJANGO and ("", DJANGO_SETTINGS) not in self._names:
+            self._names["", DJANGO_SETTINGS] = unit.certain
             self._load_settings(node, scope, unit)
         if name == "streamlit.Page" and node.args and isinstance(node.args[0], ast.Constant):
             self._whole(normal(os.path.join(os.path.dirname(self.entry.path), text_of(node.args[0].value))))
@@ -987,7 +988,10 @@ class Walker:
             loaded = self.modules.load_whole(path)
             stars = [star.path for star in self.modules.stars(loaded) if isinstance(star, Loaded)] if loaded else []
             every = filter(None, (loaded, *map(self.modules.load_whole, stars)))
-            for name in dict.fromkeys(name for one in every for name in names_in(one.module)):
+            told = list(dict.fromkeys(name for one in every for name in names_in(one.module)))
+            if len(told) > _MOST_OF_DJANGO:
+                self.stop("the settings of Django name too much", scope.span(node))
+            for name in told[:_MOST_OF_DJANGO]:
                 self._app_of_django(name, unit.loaded.path)
 
     def _app_of_django(self, name: str, importer: str) -> None:
@@ -1329,6 +1333,8 @@ _PUTS_VARIABLES = frozenset({"os.environ.setdefault", "os.environ.update", "os.p
 _CHANGES_DIRECTORY = frozenset({"os.chdir", "os.fchdir", "contextlib.chdir"})
 _IMPORTING = frozenset({"uvicorn.run"})
 """Calls that import the module which they are given by its name, and call what they find there."""
+_MOST_OF_DJANGO = 1000
+"""Names in the settings of Django that are looked for."""
 _SETTINGS_OF_DJANGO = rf"{DJANGO_SETTINGS}[\"'][\])\s,=]+[\"']([\w.]+)[\"']"
 _FILLS = frozenset(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE, *NOT_FOLLOWED))
 """The last names of the calls that put something into /dev/shm, or may."""

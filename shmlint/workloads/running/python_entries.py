@@ -203,7 +203,11 @@ def _factory(command: Sequence[str], named: str, place: Place, files: Files) -> 
     return name if called or name in functions or not _CALLED.isdisjoint(command) else ""
 
 
-_APP_OF_FLASK = r"(?m)^(?:app|application)\b[^=\n]*=(?!=)"
+_APP_OF_FLASK = (
+    r"(?m)^(?:app|application)\b[^=\n]*=(?!=)|^\w+[ \t]*=[ \t]*(?:flask\.)?Flask\("
+    r"|^from[ \t][^\n#]*\bimport\b[^\n#]*\b(?:app|application)\b"
+)
+"""An application that a module has itself, by one of the names that Flask looks for, or of its class."""
 _CALLED = frozenset({"--factory", "--call"})
 """Options of Uvicorn, Granian and Waitress by which they call what they are given."""
 

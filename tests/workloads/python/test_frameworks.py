@@ -24,6 +24,8 @@ HAS_ONE = f"app = make()\n{MAKES}"
         ("waitress-serve --call t:create_app", MAKES, "needed"),
         ("flask --app t run", MAKES, "needed"),
         ("flask --app t run", HAS_ONE, "not-needed"),
+        ("flask --app t run", f"from flask import Flask\nweb = Flask('a')\n{MAKES}", "not-needed"),
+        ("flask --app t run", f"from flask import current_app as app\n{MAKES}", "not-needed"),
         ("flask --app t:create_app run", HAS_ONE, "needed"),
         ("uwsgi --ini own.ini", MAKES, "needed"),
         ("uvicorn t:app", f"app = 1\nif __name__ == '__main__':\n    {MAIN}", "not-needed"),
