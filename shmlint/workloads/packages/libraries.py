@@ -427,6 +427,9 @@ ROWS: tuple[Row, ...] = (
     Row("batchgenerators.dataloading.SingleThreadedAugmenter", "torch-sharing"),
 )  # fmt: skip
 
+METHODS = tuple(row for row in ROWS if row.imported and row.use != "dataloader")
+"""Methods with names that many others have: they count where the package of their objects is imported."""
+
 SETTINGS = ("tensor_parallel_size",)
 """Keys of mappings that a server is configured with, as calls of that name: what they mean is the same everywhere."""
 

@@ -16,7 +16,7 @@ from shmlint.files.read import normal
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.workloads.filesystem import Files
-from shmlint.workloads.packages.libraries import COLLECTIVE, ROWS, harmless, is_generated
+from shmlint.workloads.packages.libraries import COLLECTIVE, METHODS, ROWS, harmless, is_generated
 from shmlint.workloads.packages.parts import is_loud
 from shmlint.workloads.repository import MOST_BYTES, MOST_FILES, Repository
 
@@ -419,13 +419,17 @@ def files_in(
 @cache
 def loud_calls() -> frozenset[str]:
     """What uses shared memory where it is called without a word about workers or ranks."""
-    return COLLECTIVE.union(row.call for row in ROWS if row.use != "dataloader" or row.default not in (0, None))
+    loud = (row for row in ROWS if row.use != "dataloader" or row.default not in (0, None))
+    return COLLECTIVE.union(row.call for row in loud if row not in METHODS)
 
 
 def calls_loud(found: Looked) -> bool:
     """Whether one of the calls of a file may start workers or ranks without a word about them."""
     named = (name for name in found.called if name.partition(".")[0] in found.packages)
-    return not loud_calls().isdisjoint(found.called) or any(map(is_loud, named))
+    if not loud_calls().isdisjoint(found.called) or any(map(is_loud, named)):
+        return True
+    methods = {row.call for row in METHODS if row.imported in found.packages}
+    return any(name.rpartition(".")[2] in methods for name in found.called)
 
 
 @cache

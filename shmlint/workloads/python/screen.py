@@ -13,6 +13,7 @@ from shmlint.workloads.packages.libraries import (
     IMAGE_SIZE_CALLS,
     IMAGE_SIZE_OPTIONS,
     KNOWN_ITEMS,
+    METHODS,
     NOT_FOLLOWED,
     ROWS,
     VOLUME_SIZE_CALLS,
@@ -40,7 +41,8 @@ _WITH_COMMON = frozenset(
 """What a file names that has one of these calls."""
 _TELLING = frozenset(
     {
-        *(name.rpartition(".")[2] for name in (*(row.call for row in ROWS), *COLLECTIVE, *NOT_FOLLOWED)), *COUNTS,
+        *(row.call.rpartition(".")[2] for row in ROWS if row not in METHODS),
+        *(name.rpartition(".")[2] for name in (*COLLECTIVE, *NOT_FOLLOWED)), *COUNTS,
         "YOLO",
         *IMAGE_SIZE_CALLS, *VOLUME_SIZE_CALLS, *KNOWN_ITEMS,
         "add_argument", "add_option", "option", "Option", "environ", "putenv", "subprocess", "popen", "system",
@@ -52,6 +54,7 @@ _TELLING = frozenset(
 """Words of calls that matter, of options and configuration files, and of what starts other programs."""
 _MADE_EMPTY = frozenset(SETTINGS_CLASSES) - {"dict"}
 _PERHAPS = (
+    *((frozenset({row.call}), rf"\b{row.imported}\b") for row in METHODS),
     (
         frozenset({"include", "setup", "get_wsgi_application", "get_asgi_application", "execute_from_command_line",
                    "call_command"}),

@@ -121,6 +121,9 @@ HANDED = "from torch.utils.data import DataLoader\ndef made(d, num_workers): Dat
         ("ask.py", f"{HANDED}cli.add_argument('--num-workers', type=int)\n", "likely"),
         ("ask.py", f"{HANDED}num_workers = os.cpu_count()\nnum_workers = 0\n", "likely"),
         ("ask.py", f"{HANDED}num_workers = 0\nhelp = 'fit --num_workers 4'\n", "likely"),
+        # Methods with names that many others have.
+        ("ask.py", "text.encode('utf-8')\nmodel.predict(one)\n", "unknown"),
+        ("ask.py", "import sentence_transformers\nmodel().encode(texts, device=['cuda:0', 'cuda:1'])\n", "likely"),
         # Signs: workers, ranks, processes, and what may train with workers of its own.
         ("ask.py", "load(num_workers=4)\n", "likely"),
         ("ask.py", "from torch.utils.data import DataLoader\nNUM_WORKERS = 4\nDataLoader(d)\n", "likely"),
