@@ -36,6 +36,8 @@ def without_unused(
     ``is_reached`` is whether a function of a file is.
     """
     loaders = {at: site for at, site in sites.items() if site.name in _LOADERS}
+    if len(loaders) < 2 and not any("len(" in site.scope.source.text for site in loaders.values()):
+        return sites  # and no module is walked for its uses
     uses = _Uses(loaded, is_reached)
     unused = {at for at, site in loaders.items() if not uses.may_iterate(site.node, site.scope.path)}
     if len(unused) < len(loaders):
