@@ -500,6 +500,27 @@ def test_the_place_of_a_command_in_a_text_that_repeats_itself_is_found_in_time()
     assert process_time() - before < 2
 
 
+MADE = "from torch.utils.data import DataLoader\nfrom torchvision.datasets import CIFAR10\n"
+KEPT = "".join(f"        self.a{i} = DataLoader(d, num_workers=2)\n" for i in range(1_500))
+SHOWN = "".join(f"        print(self.a{i})\n" for i in range(1_500))
+
+
+@table(
+    "text",
+    [
+        "if False:\n a = 1\n" * 10_000, "if False:\n a = 1\nelif True:\n a = 2\n" * 5_000,
+        MADE + "".join(f"a{i} = DataLoader(d, num_workers=2)\n" for i in range(1_500)),
+        f"{MADE}class A:\n    def __init__(self):\n{KEPT}    def f(self):\n{SHOWN}A().f()\n",
+        MADE + "".join(f"CIFAR10('/d', transform=t{i})\n" for i in range(3_000)),
+    ],
+)  # fmt: skip
+def test_much_of_one_kind_takes_no_more_than_its_share_of_time(tmp_path: Path, text: str) -> None:
+    files = {"compose.yaml": compose("python train.py"), "Dockerfile": DOCKERFILE, "train.py": text}
+    before = process_time()
+    need(tmp_path, files)
+    assert process_time() - before < 8
+
+
 CHANGES = (
     "N = {first}\ndef set_up():\n    global N\n    N = {then}\nset_up()\n",
     "import conf\nconf.n = {then}\nN = conf.n\n",

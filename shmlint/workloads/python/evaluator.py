@@ -6,8 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import itemgetter
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from shmlint.model.launch import Value
 from shmlint.model.source import Span
@@ -60,7 +59,6 @@ from shmlint.workloads.python.values import (
 )
 from shmlint.workloads.python.with_arguments import UNKNOWN_NAME, passed_by, with_arguments
 
-T = TypeVar("T")
 _DEPTH = 25
 _MOST_HANDED = 3
 """So many functions that hand a mapping on to one another are looked into."""
@@ -109,9 +107,10 @@ class Evaluator:
         """The functions that have more calls."""
         self._modules = modules
         self.configurations: Configurations | None = None
-        self._left_out: dict[int, Counter[int]] = {}
-        """What is in branches that are not taken, by the statement."""
+        self._left_out: dict[int, list[int]] = {}
+        """The nodes in branches that are not taken, by the statement, all by their ids."""
         self._dead: Counter[int] = Counter()
+        """In how many of these branches a node is."""
         self._assignments = assignments
         self.lineage = Lineage(self.definition)
         self._settings = SettingsClasses(self.lineage, options.environment)
@@ -473,21 +472,19 @@ class Evaluator:
 
     def leave_out(self, branch: ast.If, statements: Sequence[ast.stmt]) -> None:
         """Remember the statements of a branch that is not taken: what they give a name counts no more."""
-        dead = Counter(id(node) for statement in statements for node in ast.walk(statement))
-        before = self._left_out.pop(id(branch), None)
-        if before is not None:
-            self._dead -= before
-        if dead:
-            self._left_out[id(branch)] = dead
-            self._dead += dead
+        self._dead.subtract(self._left_out.pop(id(branch), ()))
+        if statements:
+            left_out = [id(node) for statement in statements for node in ast.walk(statement)]
+            self._left_out[id(branch)] = left_out
+            self._dead.update(left_out)
 
-    def _alive(self, values: Sequence[T], of: Callable[[T], ast.expr]) -> Sequence[T]:
-        """Those of several values that are in no branch which is not taken."""
-        return [value for value in values if id(of(value)) not in self._dead] if len(values) > 1 else values
+    def _is_left_out(self, value: ast.expr) -> bool:
+        return self._dead.get(id(value), 0) > 0
 
     def _given(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """The values that are given to a name or an attribute, here or in the module that it comes from."""
-        return list(self._alive(self._written(node, scope), itemgetter(0)))
+        found = self._written(node, scope)
+        return [one for one in found if not self._is_left_out(one[0])] if len(found) > 1 else found
 
     def _written(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         outside = scope._replace(function=None)
@@ -914,8 +911,8 @@ class Evaluator:
         found = self._of_settings_class(found, name, depth)
         unsure = self.changes.is_setting(name) or self._is_made_with(name)
         unsure = unsure or (self.changes.fills_own and not parsed)
-        unsure = unsure or (self.changes.fills_from_file and self.options.is_given(name))
-        unsure = unsure or (self.changes.fills_from_file and not self.options.configured)
+        of_file = bool(self.options.configured) and not self.options.is_given(name)
+        unsure = unsure or (self.changes.fills_from_file and not of_file)
         unsure = unsure or (self.changes.defaults and not self.options.is_configured(name))
         unsure = unsure or (self.changes.argv and self.options.is_positional(name))
         unsure = unsure or (bool(self.changes.parsed) and self.options.is_positional(name))
@@ -971,7 +968,7 @@ class Evaluator:
         if outer is not None:
             return self._name(node, scope._replace(function=outer), depth, parameters)
         local = self._assignments.of_name(name, function)
-        local = tuple(self._alive(local, lambda value: value))
+        local = tuple(value for value in local if not self._is_left_out(value)) if len(local) > 1 else local
         if local:
             values = [self.value(value, scope, depth + 1, parameters=parameters) for value in local[:8]]
             if function is not None and name in parameters_of(function) and not _is_surely_given(name, function):

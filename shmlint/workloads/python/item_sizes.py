@@ -54,7 +54,6 @@ _LEAVE = _SIZING | {
 _GROWS = re.compile(r"(?i)resiz|interpol|pad|zoom|upsample|repeat|tile|expand")
 """Names in a transform of the repository's own that may make an image larger."""
 _PUT_LATER = re.compile(r"(?<!self)\.transforms?\s*=(?!=)")
-"""What gives a dataset another transform after it was made."""
 
 
 def grown_later(loaded: Sequence[Loaded]) -> frozenset[int]:
@@ -70,13 +69,16 @@ def _grown(node: ast.AST) -> Iterator[ast.Call]:
             yield step
 
 
-def leave_size(site: Site, loaded: Sequence[Loaded], evaluator: Evaluator) -> bool:
+def gets_other_transforms(loaded: Sequence[Loaded]) -> bool:
+    """Whether a program gives a dataset another transform after it was made: ``data.transform = T.Resize(224)``."""
+    return any(_PUT_LATER.search(one.source.text) for one in loaded)
+
+
+def leave_size(site: Site, evaluator: Evaluator) -> bool:
     """Whether the transforms of a dataset of torchvision, whose items have a known size, surely make none larger.
 
     A step that gives a size is looked at by itself.
     """
-    if any(_PUT_LATER.search(one.source.text) for one in loaded):
-        return False
     given = [keyword.value for keyword in site.node.keywords if keyword.arg in ("transform", "transforms")]
     given += [part for part in site.node.args[2:3] if not isinstance(part, ast.Constant)]
     return all(_leaves_size(part, site.scope, evaluator) for part in given)

@@ -13,6 +13,8 @@ from shmlint.syntax.python import dotted, parents_of
 from shmlint.workloads.python.loaded import Loaded
 from shmlint.workloads.python.reach import Site
 
+_MOST_LOADERS = 50
+"""Loaders of a program whose uses are looked for; of more all count."""
 _MOST_CALLERS = 20
 _MOST_DEPTH = 3
 """Functions that give a loader to each other."""
@@ -36,6 +38,8 @@ def without_unused(
     ``is_reached`` is whether a function of a file is.
     """
     loaders = {at: site for at, site in sites.items() if site.name in _LOADERS}
+    if len(loaders) > _MOST_LOADERS:
+        return sites
     if len(loaders) < 2 and not any("len(" in site.scope.source.text for site in loaders.values()):
         return sites  # and no module is walked for its uses
     uses = _Uses(loaded, is_reached)
@@ -48,7 +52,7 @@ def without_unused(
 
 def together(loaders: Mapping[int, Site], loaded: Collection[Loaded]) -> tuple[tuple[int, ...], ...]:
     """The loaders that are iterated together, so that the batches of all are there at once, by their keys."""
-    if len(loaders) < 2:
+    if not 2 <= len(loaders) <= _MOST_LOADERS:
         return ()
     uses = _Uses(loaded)
     groups: dict[int, set[int]] = {}

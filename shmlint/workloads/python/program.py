@@ -51,6 +51,7 @@ from shmlint.workloads.python.evaluator import Evaluator
 from shmlint.workloads.python.item_sizes import (
     Shapes,
     early_steps,
+    gets_other_transforms,
     grown_later,
     items_of_loader,
     least_share,
@@ -169,11 +170,12 @@ def _shapes(
 ) -> tuple[dict[int, tuple[tuple[int, ...], Span]], bool]:
     """The shapes that calls give items, by the ids of the calls; and whether nothing else may set one of them."""
     found: dict[int, tuple[tuple[int, ...], Span]] = {}
-    known, grown = True, grown_later(loaded)
+    known, grown, replaced = True, grown_later(loaded), gets_other_transforms(loaded)
     for site in sites:
         last = site.name.rpartition(".")[2]
         shape, sure = _shape(last, site, evaluator) if last in _SHAPED else ((), True)
-        sure = sure and id(site.node) not in grown and (last not in KNOWN_ITEMS or leave_size(site, loaded, evaluator))
+        sure = sure and id(site.node) not in grown
+        sure = sure and (last not in KNOWN_ITEMS or (not replaced and leave_size(site, evaluator)))
         known = known and sure
         if shape and sure:
             found[id(site.node)] = shape, site.span
@@ -530,8 +532,8 @@ def _filled(row: Row, site: Site, evaluator: Evaluator) -> Call:
     name, position = (former, -1) if former else (row.argument, row.position)
     count = argument(name, position, row.default) if name else none
     loads = row.use == "dataloader"
-    batch = _of_sampler(row, site, evaluator) if loads else none
-    batch = argument(row.batch, row.batch_position, row.batch_default) if loads and batch is None else batch or none
+    sampled = _of_sampler(row, site, evaluator) if loads else none
+    batch = sampled or argument(row.batch, row.batch_position, row.batch_default)
     prefetch = argument("prefetch_factor", -1, 2) if loads else none
     repeated = row.use == "python-shm" and evaluator.is_repeated(site.node, site.scope)
     items: Items = ()
