@@ -512,6 +512,7 @@ SHOWN = "".join(f"        print(self.a{i})\n" for i in range(1_500))
         MADE + "".join(f"a{i} = DataLoader(d, num_workers=2)\n" for i in range(1_500)),
         f"{MADE}class A:\n    def __init__(self):\n{KEPT}    def f(self):\n{SHOWN}A().f()\n",
         MADE + "".join(f"CIFAR10('/d', transform=t{i})\n" for i in range(3_000)),
+        "import sys\ndef f(): pass\n" + "".join(f"a{i} = {{'b': f}}\na{i}[sys.argv[1]]()\n" for i in range(1_500)),
     ],
 )  # fmt: skip
 def test_much_of_one_kind_takes_no_more_than_its_share_of_time(tmp_path: Path, text: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from shmlint.syntax.python import Module, dotted, parents_of, walk
 from shmlint.workloads.python.assignments import Function, parameters_of
@@ -152,11 +153,21 @@ def is_table(name: str, table: ast.expr, module: Module) -> bool:
         return False
     if not all(isinstance(value, ast.Name | ast.Lambda) for value in table.values):
         return False
-    uses = [node for node in ast.walk(module.tree) if isinstance(node, ast.Name) and node.id == name]
-    parents = parents_of(module.tree)
+    parents, names = _names_in(module.tree)
+    uses = names.get(name, ())
     places = [parents[id(node)] for node in uses if not isinstance(node.ctx, ast.Load)]
     set_once = len(places) == 1 and isinstance(places[0], ast.Assign)
     return set_once and all(_only_finds(node, parents) for node in uses if isinstance(node.ctx, ast.Load))
+
+
+@lru_cache(64)  # a module may have very many tables
+def _names_in(tree: ast.Module) -> tuple[Mapping[int, ast.AST], Mapping[str, Sequence[ast.Name]]]:
+    """What each node of a module is part of, and the nodes that are names."""
+    names: dict[str, list[ast.Name]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            names.setdefault(node.id, []).append(node)
+    return parents_of(tree), names
 
 
 def _only_finds(node: ast.Name, parents: Mapping[int, ast.AST]) -> bool:
