@@ -42,7 +42,7 @@ class Options:
         """Which spellings that the command gives set an option. Made again when a module declares more options."""
         self._begun: dict[str, str] = {}
         """What the beginnings of options stand for, likewise."""
-        self._beside: list[str] | None = None
+        self._beside: dict[str, Found] | None = None
         """What the command gives as letters next to each other or to a value, ``-vw8``, likewise."""
         self._long: set[str] = set()
         """What the command gives as ``--name``."""
@@ -420,16 +420,20 @@ class Options:
         """The value that stands next to the letter of an option, ``-w8``, also behind letters that take none: ``-vw8``.
         """
         if self._beside is None:
-            self._beside = [one for one in self.given if one[1:] and one not in self.flags and one not in self._long]
-        for given in self._beside:
-            rest = given
-            while self.flags.get(rest[0]) != key and rest[1:] and self._takes_none(rest[0]):
-                rest = rest[1:]
-            if self.flags.get(rest[0]) == key:
-                if self._takes_none(rest[0]):
-                    return Found(True, True, ())
-                return literal(rest[1:], ()) if rest[1:] else self.given[given]
-        return None
+            words = [one for one in self.given if one[1:] and one not in self.flags and one not in self._long]
+            self._beside = dict(pair for word in reversed(words) for pair in reversed([*self._letters(word)]))
+        return self._beside.get(key)
+
+    def _letters(self, word: str) -> Iterator[tuple[str, Found]]:
+        """The options of the letters of a word, and their values: the first that takes a value gets the rest."""
+        for at, letter in enumerate(word):
+            key = self.flags.get(letter)
+            if self._takes_none(letter):
+                yield key or "", Found(True, True, ())
+                continue
+            if key is not None:
+                yield key, literal(word[at + 1 :], ()) if word[at + 1 :] else self.given[word]
+            return
 
     def get(self, name: str, work_out: WorkOut, depth: int) -> Found:
         """What an option is: given, configured, or its default."""
