@@ -220,7 +220,8 @@ def _lacks_code(trained: Sequence[Ran], case: Case) -> bool:
     repository = case.program.files.repository
     if case.torch is not None or not _FOR_RANKS.isdisjoint(case.packages):
         return False
-    if not all(_is_held(ran, repository) or _is_of_another(ran) for ran in trained):
+    found = {entry.span for entry in case.program.documented}
+    if not all(ran.span in found or _is_held(ran, repository) or _is_of_another(ran) for ran in trained):
         return False
     from shmlint.workloads.python.own_code import names_framework, uses_tensorflow
 

@@ -762,6 +762,9 @@ BY_NAME = "import importlib, sys, tensorflow, unheard_of\nimportlib.import_modul
         ("python -um own.train", "own/train.py", "unknown"),
         ("python -m own.train", "own/train/__main__.py", "unknown"),
         ("python -m other.train", "own/train.py", "likely"),
+        # A page may name a file of another directory than its own, as one says in which it is.
+        ("python train_other.py", "code/train_other.py", "unknown"),
+        ("python train_other.py", "code/train_another.py", "likely"),
     ],
 )
 def test_the_repository_has_the_module_that_trains(tmp_path: Path, command: str, file: str, verdict: str) -> None:
