@@ -957,7 +957,7 @@ class _EngineReader(_CommandReader):
                 after = found.end()
                 span = text.span(found.start(1), found.end(1)) or text.home
                 yield Command((Word(""),), span, unread="it stands in what cannot be read: a quotation mark, a bracket "
-                              "or a here-document before it may not be closed")
+                              "or a here-document before it may not be closed, or the text is too complex")
 
     def _by_call(self, node: Node) -> Iterator[Command]:
         return self._marked(node, super()._by_call(node))

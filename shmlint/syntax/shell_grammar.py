@@ -28,8 +28,35 @@ def _parser(thread: int) -> Parser:
 
 
 def parsed(text: str) -> Node:
-    """The root of a shell text's tree; its places are bytes of UTF-8."""
-    return _parser(get_ident()).parse(text.encode("utf-8", "surrogatepass")).root_node
+    """The root of a shell text's tree; its places are bytes of UTF-8.
+
+    From some words on the grammar looks ahead to the end of the text, from the ``==`` of ``echo == a``, say: many such
+    take half a minute in 200 kB. Such a text is read as one quotation without an end.
+    """
+    data, parser = text.encode("utf-8", "surrogatepass"), _parser(get_ident())
+    if len(data) <= _SHORT:
+        return parser.parse(data).root_node
+    looked_at = 0
+
+    def part(start: int, _: object) -> bytes:
+        nonlocal looked_at
+        found = data[start : start + _PART]
+        looked_at += len(found)
+        return found
+
+    try:
+        return parser.parse(part, progress_callback=lambda *_: looked_at > _MOST_LOOKS * len(data)).root_node
+    except ValueError:  # it was stopped
+        parser.reset()
+        return parser.parse(b"'" + b" " * (len(data) - 1)).root_node
+
+
+_SHORT = 4_096
+"""Bytes of a text that takes no more than a hundredth of a second, whatever is in it."""
+_PART = 16_384
+"""Bytes that the grammar is given at once."""
+_MOST_LOOKS = 200
+"""How often the grammar may look at each byte on average: in 154 public scripts 26 times at most, mostly twice."""
 
 
 def walk(root: Node) -> Iterator[Node]:

@@ -73,6 +73,7 @@ CONTENTS = {
     "thousands of substitutions": b"docker run --gpus all " + b"$(" * 10_000,
     "thousands of parentheses": b"docker run --gpus all " + b"${X:-" * 10_000,
     "thousands of heredocs": b"".join(b"docker run --gpus all <<E%d\n" % i for i in range(1_000)),
+    "thousands of looks ahead": b"echo == a\n" * 20_000 + b"docker run --gpus all x\n",
     "thousands of continuations": b"docker run --gpus all \\\n" * 3_000,
     "thousands of quotes of Markdown": b"> " * 10_000 + b"docker run --gpus all x",
     "thousands of fences": b"```sh\n" * 10_000,

@@ -91,6 +91,16 @@ def test_an_assignment_ends_with_its_redirections(before: str) -> None:
     assert [command[::2] for command in found] == [["run", "c"]]
 
 
+@table("before", ["echo == a\n", "test x == a\n"])
+def test_a_text_at_which_the_grammar_looks_too_often_is_not_read(before: str) -> None:
+    """It would take half a minute."""
+    found = [(len(command), command[0]) for command in words(f"{before * 100}docker run --x=$B c\n")]
+    assert (4, "docker") in found
+    source = Source("run.sh", f"{before * 20_000}docker run --gpus all c\n")
+    lost = list(engine_commands(whole(source, 0, len(source.text))))
+    assert [(c.span.line, "too complex" in c.unread) for c in lost] == [(20_001, True)]
+
+
 @table(
     ("before", "start"),
     [*((before, "docker run --gpus all b") for before in ('x "y', "x='y", "cat <<E\ny", "(((((")),
