@@ -23,7 +23,7 @@ from shmlint.workloads.python.loaded import Loaded
 from shmlint.workloads.python.reach import Site
 from shmlint.workloads.python.reading import Call
 from shmlint.workloads.python.tensors import methods_of
-from shmlint.workloads.python.values import Scope
+from shmlint.workloads.python.values import POSITIVE, UNKNOWN, Scope
 
 _FLOAT = 4
 """Bytes of a number in a batch."""
@@ -177,6 +177,7 @@ def _shape(
 
     And where they do so.
     """
+    owner, written = _as_made(owner, scope, evaluator)
     methods = list(methods_of(owner, ("__getitem__",), lambda method: _surely_called(method.body)))
     nodes = [node for method in methods for node in ast.walk(method)]
     names = [dotted(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)]
@@ -190,13 +191,50 @@ def _shape(
     if flow.transforms and any(_resizes(site.node) and id(site.node) not in own for site in sites):
         return None  # the transform may do so
     shapes = [
-        (_size(node, scope._replace(function=method, owner=owner), evaluator), scope.span(node))
+        (_size(node, written[method.name], evaluator), scope.span(node))
         for method in methods for node in _surely_called(method.body) if _resizes(node)
     ]  # fmt: skip
     if not shapes or not all(sides for sides, _ in shapes) or len(shapes) < sum(map(_resizes, nodes)):
         return None  # another one may come after those that are known
     smallest, place = min(shapes, key=lambda shape: shape[0][0] * shape[0][1])
     return (3 if _has_colours(nodes) else 1, *smallest), place
+
+
+def _as_made(owner: ast.ClassDef, scope: Scope, evaluator: Evaluator) -> tuple[ast.ClassDef, dict[str, Scope]]:
+    """A class whose methods have the branches that its objects surely take as plain statements: ``if self.size:``.
+
+    And the scopes of its methods as they are written, by their names.
+    """
+    body: list[ast.stmt] = []
+    written: dict[str, Scope] = {}
+    for part in owner.body:
+        if isinstance(part, ast.FunctionDef):
+            inside = written[part.name] = scope._replace(function=part, owner=owner)
+            plain = list(_without_branches(part.body, inside, evaluator))
+            part = ast.copy_location(ast.FunctionDef(part.name, part.args, plain, part.decorator_list), part)
+        body.append(part)
+    return ast.copy_location(ast.ClassDef(owner.name, owner.bases, owner.keywords, body, []), owner), written
+
+
+def _without_branches(body: Sequence[ast.stmt], scope: Scope, evaluator: Evaluator) -> Iterator[ast.stmt]:
+    for statement in body:
+        if not isinstance(statement, ast.If):
+            yield statement
+            continue
+        found = evaluator.value(statement.test, scope)
+        if found.certain and found.value not in (UNKNOWN, POSITIVE) and not _is_set_later(statement.test, evaluator):
+            yield from _without_branches(statement.body if found.value else statement.orelse, scope, evaluator)
+        else:
+            yield statement
+
+
+def _is_set_later(node: ast.AST, evaluator: Evaluator) -> bool:
+    """Whether code may give an object an attribute that an expression has of it: ``data.size = 64``.
+
+    Attributes of the names of options are mostly those of the options.
+    """
+    own = (part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute) and dotted(part.value) == "self")
+    return any(evaluator.changes.is_set(name) and not evaluator.options.is_declared(name) for name in own)
 
 
 def _surely_called(body: list[ast.stmt]) -> Iterator[ast.Call]:
@@ -220,7 +258,7 @@ def _size(call: ast.Call, scope: Scope, evaluator: Evaluator) -> tuple[int, ...]
     argument, position = _RESIZES.get(name, _OF_PIL)
     size = evaluator.argument(call, argument, position, None, scope)
     sides = size.value if isinstance(size.value, tuple) else (size.value, size.value)
-    if not size.certain or len(sides) not in (2, 3) or name.startswith("numpy."):
+    if not size.certain or len(sides) not in (2, 3) or name.startswith("numpy.") or _is_set_later(call, evaluator):
         return ()
     known = tuple(side for side in sides[:2] if isinstance(side, int) and 0 < side < _LARGEST)
     return known if len(known) == 2 else ()

@@ -100,6 +100,33 @@ def test_the_dataset_of_a_loader(tmp_path: Path, code: str, item: tuple[int, ...
     assert [call.row.item for call in reading(tmp_path, {"train.py": code}, "").calls] == [item]
 
 
+SIDED = "        if self.side{}:\n            image = cv2.resize(image, (self.side, self.side))\n" + FRACTIONS
+
+
+@table(
+    "test, made, item",
+    [
+        (" is not None", "D(paths, 32)", (4, 3, 32, 32)),
+        ("", "D(paths, 32)", (4, 3, 32, 32)),
+        (" > 0", "D(paths, 32)", (4, 3, 32, 32)),
+        (" is not None", "D(paths)", ()),
+        (" is None", "D(paths, 32)", ()),
+        (" == 16", "D(paths, 32)", ()),
+        # Another object of it has another size or none, or code gives it one later; or that is not known.
+        (" is not None", "D(paths, 32) if fit else D(paths, None)", ()),
+        (" is not None", "D(paths, 32); D(paths)", ()),
+        (" is not None", "D(paths, 32); data.side = None", ()),
+        (" is not None", "D(paths, 32); data.side = 8", ()),
+        (" is not None", "D(paths, int(input()))", ()),
+        (" and fit", "D(paths, 32)", ()),
+    ],
+)
+def test_a_branch_that_a_dataset_takes(tmp_path: Path, test: str, made: str, item: tuple[int, ...]) -> None:
+    loads = "DataLoader(data, num_workers=4, batch_size=8)\n"
+    code = f"{HEAD}{CLASS % None}{ITEM}{SIDED.format(test)}data = {made}\n{loads}"
+    assert [call.row.item for call in reading(tmp_path, {"train.py": code}, "").calls] == [item]
+
+
 TRANSFORMED = "        return self.transform(cv2.resize(image, (64, 32)))\n"
 OWN = "class Half:\n    def __call__(self, image):\n        return cv2.resize(image, (2, 2))\n"
 
