@@ -108,6 +108,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
     return Findings(
         _need(mechanisms, _room(launch)), tuple(stops), small, tuple(environment), idle, alone, sockets, trains, bare,
         apart=bool(done) and not stops and not any(reading.may_join for _, reading in readings),
+        steps=frozenset(entry.path for entry, reading in readings if reading.steps),
     )  # fmt: skip
 
 

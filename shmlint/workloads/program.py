@@ -226,6 +226,8 @@ class Findings(NamedTuple):
     """
     apart: bool = False
     """Programs were read to their end, and nothing in them may join ranks."""
+    steps: frozenset[str] = frozenset()
+    """The programs whose own code takes the steps of a training."""
 
     def seen_in(self, commands: Sequence[Ran]) -> list[Ran]:
         """Commands, and whether their programs load data with workers."""

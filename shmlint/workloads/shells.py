@@ -156,8 +156,8 @@ def _shows_use(case: Case) -> bool:
 def _is_read(ran: Ran, case: Case) -> bool:
     """Whether the code of a documented command was read to its end, and what pages run uses no shared memory.
 
-    What packages do that are not known matters less where the program itself takes the steps of its training, or trains
-    with JAX or in environments.
+    What packages do that are not known matters less where the repository's own code takes the steps of its training, or
+    trains with JAX or in environments.
     """
     found, own = case.documented, [entry for entry in case.program.documented if entry.span == ran.span]
     if found.need is not None or not own:
@@ -187,7 +187,8 @@ def _loads_nothing(found: Findings) -> bool:
 def _takes_steps(entries: Sequence[Entry], case: Case) -> bool:
     from shmlint.workloads.python.own_code import takes_steps
 
-    return all(takes_steps(entry.path, case.program.files.repository) for entry in entries)
+    repository, read = case.program.files.repository, case.documented.steps
+    return all(entry.path in read or takes_steps(entry.path, repository) for entry in entries)
 
 
 def _uses_jax(entries: Sequence[Entry], case: Case) -> bool:

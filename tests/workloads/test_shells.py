@@ -102,6 +102,9 @@ BACKWARD = "import torch\nimport unheard_of\nloss = unheard_of.render()\nloss.ba
         ("torch", "python train_whole.py", "", "unknown"),
         ("torch", "python train_whole.py\npython train_other.py", "", "likely"),
         ("torch", "python train_loading.py", "", "likely"),
+        # Only a package is not known, and the steps are in a module of it.
+        ("torch", "python train_apart.py", "", "unknown"),
+        ("torch", "python train_aside.py", "", "likely"),
         # Stable-Baselines3 steps environments: what is unknown are these.
         ("torch", "python train_agent.py", "", "unknown"),
         ("torch", "python train_agent.py\npython train_other.py", "", "likely"),
@@ -114,8 +117,12 @@ def test_a_shell_for_training_that_takes_its_steps_itself(
     files = {"README.md": f"# Scenes\n\n```bash\n{start}```\n\n```bash\n{shown}\n```\n", "train.py": BACKWARD + more}
     files |= {"Dockerfile": f"{DOCKERFILE}RUN pip install {installs}\n", "train_other.py": "import unheard_of\n"}
     files["train_jax.py"] = "import jax, unheard_of\nprint(jax.grad(unheard_of.loss)(1.0))\n"
-    files |= {"train_whole.py": "import parts.steps\n", "train_loading.py": "import parts.loading\n"}
-    files["parts/steps.py"] = BACKWARD.replace("import unheard_of\n", "").replace("unheard_of.render", "torch.rand")
+    files |= {"train_whole.py": "import parts.whole\n", "train_loading.py": "import parts.loading\n"}
+    steps = BACKWARD.replace("import unheard_of\n", "").replace("unheard_of.render", "torch.rand")
+    files["parts/whole.py"] = steps
+    files["parts/steps.py"] = "import torch\n\ndef go(data):\n    data.loss().backward()\n"
+    files["train_apart.py"] = "import parts.steps, unheard_of\nparts.steps.go(unheard_of.data())\n"
+    files["train_aside.py"] = "import parts.steps, unheard_of\nunheard_of.go()\n"
     files["train_agent.py"] = "import unheard_of\nfrom parts.agent import go\ngo(unheard_of.Env())\n"
     files["parts/agent.py"] = (
         "from stable_baselines3 import PPO\ndef go(env):\n    PPO('MlpPolicy', env).learn(total_timesteps=9)\n"

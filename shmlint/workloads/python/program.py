@@ -162,6 +162,7 @@ def _result(walker: Walker) -> Reading:
         pictures=1 if items and _of_classes(sites.values(), loaded) else 2,
         tokens=_tokens(walker, loaded) if calls and not items else 0, share=least_share(loaded) if items else 1.0,
         together=together(loaders, loaded), devices=_devices_left(walker, environment),
+        steps=any(site.name.endswith(".backward") for site in sites.values()),
     )  # fmt: skip
 
 

@@ -76,5 +76,7 @@ class Reading(NamedTuple):
     """The loaders among the calls, by their positions, that are iterated at the same time."""
     devices: str | None = None
     """What it leaves itself of the GPUs before it does anything else; None where that is not known."""
+    steps: bool = False
+    """Whether code in its reach takes the steps of a training: it asks a loss for its gradients."""
     full: bool = False
     """Whether a bound was reached before it was read to its end."""

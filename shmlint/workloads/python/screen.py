@@ -70,6 +70,7 @@ _PERHAPS = (
     (frozenset({"exec", "eval"}), r"(?<![\w.])(?:exec|eval)\("),
     (frozenset({"train"}), r"\.train\(\s*[^)\s]"),
     (frozenset({"test"}), r"\.\s*test\b"),
+    (frozenset({"backward"}), r"\.backward\("),
     (
         _WITH_COMMON,
         r"torch(?:\.| import )(?:multiprocessing|distributed)|hydra|detectron2|\bray\b|\bimport SharedArray\b"
