@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 
 from shmlint.model.record import NamedTuple
 from shmlint.model.source import Span
 from shmlint.syntax.python import dotted
+from shmlint.workloads.python.assignments import Function
 from shmlint.workloads.python.evaluator import Evaluator
 from shmlint.workloads.python.given_datasets import dataset_argument
 from shmlint.workloads.python.loaded import Loaded
@@ -186,11 +189,32 @@ def _followed(node: ast.expr, scope: Scope, evaluator: Evaluator) -> tuple[ast.e
     for _ in range(_MOST_SIDES):
         if not isinstance(node, ast.Name | ast.Attribute):
             return node, scope
-        given = evaluator.only_given(node, scope)
+        given = evaluator.only_given(node, scope) or _given_last(node, scope, evaluator)
         if given is None:
             return None
         node, scope = given
     return None
+
+
+def _given_last(node: ast.expr, scope: Scope, evaluator: Evaluator) -> tuple[ast.expr, Scope] | None:
+    """The last value before its use of a name that only plain statements around it give one: ``a = D(); a = S(a)``."""
+    values = _given_plainly(scope.function or scope.module.tree) if isinstance(node, ast.Name) else {}
+    before = [value for value in values.get(dotted(node), ()) if value.lineno < node.lineno]
+    if not isinstance(node, ast.Name) or not before or evaluator.changes.is_set(node.id):
+        return None
+    return (before[-1], scope) if not evaluator.is_altered(node, scope) else None
+
+
+@lru_cache(maxsize=64)  # for the loaders of some code, which may be many
+def _given_plainly(code: ast.Module | Function) -> dict[str, list[ast.expr]]:
+    """What statements of some code give the names that nothing in a branch, in a loop or in a function gives any."""
+    names = (part for part in ast.walk(code) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load))
+    times = Counter(part.id for part in names)
+    found: dict[str, list[ast.expr]] = {}
+    for one in code.body:
+        if isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name):
+            found.setdefault(one.targets[0].id, []).append(one.value)
+    return {name: values for name, values in found.items() if len(values) == times[name]}
 
 
 def _array(node: ast.expr, scope: Scope, evaluator: Evaluator) -> Item | None:

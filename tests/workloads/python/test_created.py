@@ -52,7 +52,7 @@ LOADS = "DataLoader(Made(), num_workers=8, batch_size=16)\n"
         ("return torch.zeros(3, 8, device='cuda')", (), False),
         ("return torch.zeros(3, 8, dtype=kind)", (), False),
         ("return torch.zeros(*sides)", (), False),
-        ("image = torch.zeros(3, 8)\n        image = image[0]\n        return image", (), False),
+        ("image = torch.zeros(3, 8)\n        image = image[0]\n        return image", (4, 8), False),
         ("image = torch.zeros(3, 8)\n        image.resize_(3)\n        return image", (), False),
         ("if i:\n            return other(i)\n        return torch.zeros(3, 4)", (), False),
         ("return np.zeros((3, 8), other)", (), False),

@@ -61,6 +61,14 @@ OWN = "class Own(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n    
         (f"data = Subset(ImageFolder('/d', {LARGE}), some())\n{LOADS}", "needed", 661.5),
         (f"data = Subset(ImageFolder('/d', {LARGE}), [1])\n{LOADS.replace('=64', '=64, sampler=s')}", "needed", 661.5),
         (f"data = torch.utils.data.TensorDataset(torch.zeros(9, 3, 224, 224))\n{LOADS}", "not-needed", None),
+        # A name is what the last plain statement before its use gives it.
+        (f"data = ImageFolder('/d', {LARGE})\ndata = Subset(data, range(9))\n{LOADS}", "not-needed", None),
+        (f"data = ImageFolder('/d', {LARGE})\n{LOADS}data = Subset(data, range(9))\n", "needed", 661.5),
+        (f"data = ImageFolder('/d', {LARGE})\nif few:\n    data = Subset(data, range(9))\n{LOADS}", "needed", 661.5),
+        (f"data = Subset([], [1])\nfor data in sets(ImageFolder('/d', {LARGE})):\n    pass\n{LOADS}", "needed", 661.5),
+        (f"data = []\ndata = Subset(data, [1])\ndata += ImageFolder('/d', {LARGE})\n{LOADS}", "needed", 661.5),
+        (f"data = []\ndata = Subset(data, [1])\ndef f():\n    global data\n    data = ImageFolder('/d', {LARGE})\n"
+         f"f()\n{LOADS}", "needed", 661.5),
         # What a dataset makes of its images may be a few numbers.
         (f"{OWN.replace('load(i))', 'load(i)).mean(1)')}data = Own()\nt = {LARGE}\n{LOADS}", "likely", None),
         # A tensor of features is no image, and a mask for each class is another one.
