@@ -586,7 +586,14 @@ class Evaluator:
         if head in loaded.module.imports:
             inner = loaded.module.imports[head] + (f".{attribute}" if attribute else "")
             return self._elsewhere(inner, loaded.path, depth + 1)
-        return []
+        if attribute or definition is not None:
+            return []
+        stars = [star.path for star in self._modules.stars(loaded) if not isinstance(star, str)]
+        passed_on = [one for one in map(self._modules.load_whole, stars) if one is not None]
+        return [
+            (value, Scope(one.path, one.source, one.module, None, None))
+            for one in passed_on for value in one.module.constants.get(head, ())
+        ]  # fmt: skip
 
     def given_to(self, node: ast.Name | ast.Attribute, scope: Scope) -> list[tuple[ast.expr, Scope]]:
         """The values that a name or an attribute may have; those of a parameter are what the calls pass."""

@@ -98,6 +98,10 @@ VALUES: list[tuple[str, str, object, bool]] = [
     ("@wrap\ndef make():\n    return {'n': 4}\n| make()['n']", "", UNKNOWN, False),
     ("from settings import *\n| MANY", "", 4, True),
     ("from settings import *\nMANY = 2\n| MANY", "", 2, False),
+    ("from shared import *\n| BATCH", "", 8, True),
+    ("import shared\n| shared.BATCH", "", 8, True),
+    ("from shared import *\n| TWICE", "", 4, False),
+    ("from shared import *\n| NEVER", "", UNKNOWN, False),
     ("from settings import *\ndef f(MANY):\n    return MANY\n| f(2)", "", 2, True),
     ("| int(sys.argv[1])", "4", 4, True),
     ("| int(sys.argv[2])", "a 4 b", 4, True),
@@ -219,6 +223,9 @@ VALUES: list[tuple[str, str, object, bool]] = [
 
 BESIDE: dict[str, str | bytes] = {
     "settings.py": "MANY = 4\n",
+    "shared/__init__.py": "from .sizes import *\nfrom .again import *\n",
+    "shared/sizes.py": "BATCH = 8\nTWICE = 2\n",
+    "shared/again.py": "from .sizes import *\nfrom . import *\nTWICE = 4\n",
     "config.py": "WORKERS = 12\nclass Config:\n    count = 13\n"
     "settings = {'loader': {'num_workers': 14}, 'many': 15}\n",
     "package/__init__.py": "from config import WORKERS\n",
