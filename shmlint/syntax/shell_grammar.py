@@ -193,9 +193,18 @@ def _without_odd_patterns(text: str) -> str:
     """A text in which no pattern of an expansion is quoted, ``${NAME//'/'/_}``, or has half of a pair of brackets.
 
     The grammar does not know quotation marks there, and takes all that follows for a text; so it does behind
-    ``${NAME#[}``. The values of such an expansion are not known in any case.
+    ``${NAME#[}``. The values of such an expansion are not known in any case. Neither does it know where a pattern like
+    ``!(data)`` ends: at the last bracket before the next ``$``, lines behind it.
     """
-    return _PATTERN.sub(_plain_pattern, text) if "${" in text else text
+    text = _PATTERN.sub(_plain_pattern, text) if "${" in text else text
+    if any(sign in text for sign in _EXTENDED_SIGNS):
+        return _EXTENDED.sub(lambda found: _blanked(found) if found["pattern"] else found[0], text)
+    return text
+
+
+_EXTENDED = re.compile(r"""\$\{[^{}\n]*\}|(?<![\\$"'`<>{:])(?<!\(\()(?P<pattern>[?*+@!]\([^()\s"'`$;&<>\\]*\))""")
+"""A pattern of more than one text, ``!(a|b)``; or an expansion, which may have what looks like one."""
+_EXTENDED_SIGNS = ("?(", "*(", "+(", "@(", "!(")
 
 
 def _plain_pattern(found: re.Match[str]) -> str:

@@ -91,6 +91,16 @@ def test_an_assignment_ends_with_its_redirections(before: str) -> None:
     assert [command[::2] for command in found] == [["run", "c"]]
 
 
+@table("before", [
+    "x @(a|b)", "rm -rf a/!(b|c)/d", "ls *(a) b", "ls +([0-9]).txt", "x a?(b)c d", "x=@(a|b)", "arr=(!(a) *(b) $C)",
+    "for i in !(a|b); do x; done", "a[1+(2)]=3", "echo ${x:?(a)} ${x+(a)}", "echo $((2*(3))) a", "let a=b*(c)",
+    "[[ $a == @(a|b) ]]", "case $a in @(a|b)) x;; esac", "echo $(ls *(a))", "if !(x); then x; fi",
+])  # fmt: skip
+def test_an_extended_pattern_ends_with_its_bracket(before: str) -> None:
+    found = words(f"{before}\ndocker run --x=$B c\nx !(z)\n")
+    assert [command[::3] for command in found if command[0] in ("docker", "x")][-2:] == [["docker", "c"], ["x"]]
+
+
 @table("before", ["echo == a\n", "test x == a\n"])
 def test_a_text_at_which_the_grammar_looks_too_often_is_not_read(before: str) -> None:
     """It would take half a minute."""
