@@ -196,13 +196,20 @@ def _without_odd_patterns(text: str) -> str:
     ``${NAME#[}``. The values of such an expansion are not known in any case. Neither does it know where a pattern like
     ``!(data)`` ends: at the last bracket before the next ``$``, lines behind it.
     """
-    text = _PATTERN.sub(_plain_pattern, text) if "${" in text else text
+    if "${" in text:
+        text = _PATTERN.sub(_plain_pattern, text)
+        text = _OR.sub(lambda found: found[0].replace("|", "_"), text)
     if any(sign in text for sign in _EXTENDED_SIGNS):
         return _EXTENDED.sub(lambda found: _blanked(found) if found["pattern"] else found[0], text)
     return text
 
 
-_EXTENDED = re.compile(r"""\$\{[^{}\n]*\}|(?<![\\$"'`<>{:])(?<!\(\()(?P<pattern>[?*+@!]\([^()\s"'`$;&<>\\]*\))""")
+_OR = re.compile(r"\$\{\w+:?[-+?=](?:(?!\$\()[^{}|`\n]){0,200}\|(?:(?!\$\()[^{}`\n]){0,200}\}")
+"""An expansion with a ``|`` in what stands for its value, ``${1:?start|stop}``; the grammar may end it there."""
+_EXTENDED = re.compile(
+    r"""\$\{[^{}\n]*\}|(?<![\\$"'`<>{:])(?<!\(\()(?P<pattern>[?*+@!]"""
+    r"""\([^()\s"'`$;&<>\\\x80-\U0010ffff]*\))"""
+)
 """A pattern of more than one text, ``!(a|b)``; or an expansion, which may have what looks like one."""
 _EXTENDED_SIGNS = ("?(", "*(", "+(", "@(", "!(")
 

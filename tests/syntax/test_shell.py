@@ -91,6 +91,23 @@ def test_an_assignment_ends_with_its_redirections(before: str) -> None:
     assert [command[::2] for command in found] == [["run", "c"]]
 
 
+@table(
+    "before, found",
+    [
+        ('A="${2:?a|b|c}"; echo a', ["echo", "a"]),
+        ('case x in\na) A="${2:?a|b}"; echo a;;\nesac', ["echo", "a"]),
+        ("echo ${A:-a|b} c", ["echo", "a|b", "c"]),
+        ("echo ${A:-$(b|echo a)} c; echo d", ["echo", "d"]),
+        # It has as many bytes as what stands for it while it is parsed.
+        ('echo "@(\uff65)@ a" b', ["echo", "@(\uff65)@ a", "b"]),
+    ],
+)
+def test_what_stands_for_a_value_ends_with_its_brace(before: str, found: list[str]) -> None:
+    every = words(f"{before}\ndocker run --x=$B c\nx z\n")
+    assert [command for command in every if command[0] == "echo"][-1] == found
+    assert [command[0] for command in every][-2:] == ["docker", "x"]
+
+
 @table("before", [
     "x @(a|b)", "rm -rf a/!(b|c)/d", "ls *(a) b", "ls +([0-9]).txt", "x a?(b)c d", "x=@(a|b)", "arr=(!(a) *(b) $C)",
     "for i in !(a|b); do x; done", "a[1+(2)]=3", "echo ${x:?(a)} ${x+(a)}", "echo $((2*(3))) a", "let a=b*(c)",
