@@ -105,10 +105,10 @@ _BEFORE_GROUP = re.compile(
 
 
 def _changed(text: str, places: Iterable[tuple[int, int]], fill: str) -> tuple[str, Node]:
-    """A text with one character instead of those at some places, which are bytes, and its tree."""
+    """A text with one character instead of those of ASCII at some places, which are bytes, and its tree."""
     changed = bytearray(text.encode("utf-8", "surrogatepass"))
     for start, end in places:
-        changed[start:end] = fill.encode() * (end - start)
+        changed[start:end] = re.sub(rb"[\x00-\x7f]", fill.encode(), changed[start:end])
     text = changed.decode("utf-8", "surrogatepass")
     return text, parsed(text)
 
@@ -208,7 +208,7 @@ _OR = re.compile(r"\$\{\w+:?[-+?=](?:(?!\$\()[^{}|`\n]){0,200}\|(?:(?!\$\()[^{}`
 """An expansion with a ``|`` in what stands for its value, ``${1:?start|stop}``; the grammar may end it there."""
 _EXTENDED = re.compile(
     r"""\$\{[^{}\n]*\}|(?<![\\$"'`<>{:])(?<!\(\()(?P<pattern>[?*+@!]"""
-    r"""\([^()\s"'`$;&<>\\\x80-\U0010ffff]*\))"""
+    r"""\([^()\s"'`$;&<>\\]*\))"""
 )
 """A pattern of more than one text, ``!(a|b)``; or an expansion, which may have what looks like one."""
 _EXTENDED_SIGNS = ("?(", "*(", "+(", "@(", "!(")
@@ -224,7 +224,8 @@ def _plain_pattern(found: re.Match[str]) -> str:
 
 
 def _blanked(found: re.Match[str]) -> str:
-    return "_" * len(found[0])
+    """As many characters, and as many bytes."""
+    return re.sub(r"[\x00-\x7f]", "_", found[0])
 
 
 # Assignments.

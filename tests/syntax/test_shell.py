@@ -100,6 +100,8 @@ def test_an_assignment_ends_with_its_redirections(before: str) -> None:
         ("echo ${A:-$(b|echo a)} c; echo d", ["echo", "d"]),
         # It has as many bytes as what stands for it while it is parsed.
         ('echo "@(\uff65)@ a" b', ["echo", "@(\uff65)@ a", "b"]),
+        ("A=${A//'\uff65\uff65'/_}; echo a b", ["echo", "a", "b"]),
+        ("A=$(x) 2>/dev/null\uff65; echo a b", ["echo", "a", "b"]),
     ],
 )
 def test_what_stands_for_a_value_ends_with_its_brace(before: str, found: list[str]) -> None:
