@@ -510,6 +510,7 @@ SHOWN = "".join(f"        print(self.a{i})\n" for i in range(1_500))
     [
         "if False:\n a = 1\n" * 10_000, "if False:\n a = 1\nelif True:\n a = 2\n" * 5_000,
         MADE + "".join(f"a{i} = DataLoader(d, num_workers=2)\n" for i in range(1_500)),
+        MADE + "".join(f"a{i} = D()\na{i} = S(a{i})\nDataLoader(a{i}, num_workers=2)\n" for i in range(1_500)),
         f"{MADE}class A:\n    def __init__(self):\n{KEPT}    def f(self):\n{SHOWN}A().f()\n",
         MADE + "".join(f"CIFAR10('/d', transform=t{i})\n" for i in range(3_000)),
         "import sys\ndef f(): pass\n" + "".join(f"a{i} = {{'b': f}}\na{i}[sys.argv[1]]()\n" for i in range(1_500)),

@@ -198,11 +198,11 @@ def _followed(node: ast.expr, scope: Scope, evaluator: Evaluator) -> tuple[ast.e
 
 def _given_last(node: ast.expr, scope: Scope, evaluator: Evaluator) -> tuple[ast.expr, Scope] | None:
     """The last value before its use of a name that only plain statements around it give one: ``a = D(); a = S(a)``."""
-    values = _given_plainly(scope.function or scope.module.tree) if isinstance(node, ast.Name) else {}
-    before = [value for value in values.get(dotted(node), ()) if value.lineno < node.lineno]
-    if not isinstance(node, ast.Name) or not before or evaluator.changes.is_set(node.id):
+    if not isinstance(node, ast.Name) or evaluator.changes.is_set(node.id):
         return None
-    return (before[-1], scope) if not evaluator.is_altered(node, scope) else None
+    values = _given_plainly(scope.function or scope.module.tree).get(node.id, ())
+    before = [value for value in values if value.lineno < node.lineno]
+    return (before[-1], scope) if before else None
 
 
 @lru_cache(maxsize=64)  # for the loaders of some code, which may be many
