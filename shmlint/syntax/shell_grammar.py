@@ -207,10 +207,10 @@ def _without_odd_patterns(text: str) -> str:
 _OR = re.compile(r"\$\{\w+:?[-+?=](?:(?!\$\()[^{}|`\n]){0,200}\|(?:(?!\$\()[^{}`\n]){0,200}\}")
 """An expansion with a ``|`` in what stands for its value, ``${1:?start|stop}``; the grammar may end it there."""
 _EXTENDED = re.compile(
-    r"""\$\{[^{}\n]*\}|(?<![\\$"'`<>{:])(?<!\(\()(?P<pattern>[?*+@!]"""
+    r"""\$\{[^{}\n]*\}|\(\([^\n]{0,200}?\)\)|(?<![\\$"'`<>{:])(?P<pattern>[?*+@!]"""
     r"""\([^()\s"'`$;&<>\\]*\))"""
 )
-"""A pattern of more than one text, ``!(a|b)``; or an expansion, which may have what looks like one."""
+"""A pattern of more than one text, ``!(a|b)``; or an expansion or arithmetic, which may have what looks like one."""
 _EXTENDED_SIGNS = ("?(", "*(", "+(", "@(", "!(")
 
 

@@ -113,6 +113,7 @@ def test_what_stands_for_a_value_ends_with_its_brace(before: str, found: list[st
 @table("before", [
     "x @(a|b)", "rm -rf a/!(b|c)/d", "ls *(a) b", "ls +([0-9]).txt", "x a?(b)c d", "x=@(a|b)", "arr=(!(a) *(b) $C)",
     "for i in !(a|b); do x; done", "a[1+(2)]=3", "echo ${x:?(a)} ${x+(a)}", "echo $((2*(3))) a", "let a=b*(c)",
+    "for ((i=0; i<2*(n); i++)); do x; done", "((a=b?(c):(d)))", "A=$((b ?(c) : 2))", "A=$(((a)*(b)))",
     "[[ $a == @(a|b) ]]", "case $a in @(a|b)) x;; esac", "echo $(ls *(a))", "if !(x); then x; fi",
 ])  # fmt: skip
 def test_an_extended_pattern_ends_with_its_bracket(before: str) -> None:
