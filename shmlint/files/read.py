@@ -24,6 +24,8 @@ class Unreadable(Exception):
         self.message = message
         self.offset = offset
         self.source = source or Source(path, "")
+        self.decoded: Source | None = None
+        """The text of what is in UTF-16; no report shows it."""
 
     @property
     def problem(self) -> Problem:
@@ -60,7 +62,9 @@ def read_text(path: str, top: str) -> Source | Unreadable:
         return Source(path, data.decode("utf-8"))
     except UnicodeDecodeError as error:
         if data[:2] in _UTF16:
-            return Unreadable(path, "UTF-16 text; save it as UTF-8")
+            found = Unreadable(path, "UTF-16 text; save it as UTF-8")
+            found.decoded = Source(path, data.decode("utf-16", "replace"))
+            return found
         good = data[: error.start].decode("utf-8")
         return Unreadable(path, f"not UTF-8: byte 0x{data[error.start]:02x}", len(good), Source(path, good))
 

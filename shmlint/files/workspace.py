@@ -60,6 +60,17 @@ class Workspace:
         except Unreadable:
             return None
 
+    def peek_list(self, path: str) -> Source | None:
+        """The text of a list of packages, which may be in UTF-16, as PowerShell writes files; None where it cannot be
+        read.
+
+        pip reads these: https://github.com/pypa/pip/blob/24.0/src/pip/_internal/utils/encoding.py
+        """
+        try:
+            return self.source(path)
+        except Unreadable as error:
+            return error.decoded
+
     @property
     def top(self) -> str:
         """The directory that relative paths count from; empty for the working directory."""

@@ -179,7 +179,7 @@ class Repository:
         if not self.is_file(path):
             return None
         assert self.workspace is not None
-        return self.workspace.peek(path)
+        return self.workspace.peek_list(path) if path.endswith(".txt") else self.workspace.peek(path)
 
     def is_file(self, path: str) -> bool:
         return path in self.texts or self._once(self.shared.files, path, self._exists)

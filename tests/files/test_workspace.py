@@ -82,6 +82,12 @@ def test_texts_are_decoded_exactly(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         Path("a").write_bytes(content)
         with pytest.raises(Unreadable, match=message):
             Workspace().source("a")
+    Path("a").write_bytes("torch\n\u00e4".encode("utf-16"))
+    found = Workspace().peek_list("a")
+    assert found is not None and found.text == "torch\n\u00e4"
+    assert Workspace().peek("a") is None
+    Path("a").write_bytes(b"\xffa")
+    assert Workspace().peek_list("a") is None
     for path, message in [("none", "no such file"), (".", "is a directory, not a file"), ("a\0", "NUL character")]:
         with pytest.raises(Unreadable, match=message):
             Workspace().source(path)
