@@ -64,7 +64,7 @@ class Workspace:
         """The text of a list of packages, which may be in UTF-16, as PowerShell writes files; None where it cannot be
         read.
 
-        pip reads these: https://github.com/pypa/pip/blob/24.0/src/pip/_internal/utils/encoding.py
+        pip reads these: https://github.com/pypa/pip/blob/23.2.1/src/pip/_internal/utils/encoding.py
         """
         try:
             return self.source(path)

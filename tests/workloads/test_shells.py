@@ -225,8 +225,9 @@ def test_a_shell_for_code_that_starts_ray(
     assert need(tmp_path, files).verdict == verdict
 
 
-def test_a_list_of_packages_as_powershell_writes_it(tmp_path: Path) -> None:
-    (tmp_path / "requirements.txt").write_bytes("torch==2.5\r\n".encode("utf-16"))
+@table("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_list_of_packages_as_powershell_writes_it(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "requirements.txt").write_bytes("torch==2.5\r\n".encode(encoding))
     build = "FROM python:3.12\nCOPY requirements.txt .\nRUN pip install -r requirements.txt\n"
     assert need(tmp_path, {"compose.yaml": compose("bash"), "Dockerfile": build}).verdict == "likely"
 

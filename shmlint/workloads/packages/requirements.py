@@ -86,6 +86,8 @@ _ITEM = r"""\s*(?:[\w-]+::)?([A-Za-z][A-Za-z0-9._-]*)"""
 _MOST_LINES = 2000
 
 
+_MARK = "\ufeff"
+"""Of a text in UTF-8 that an editor for Windows wrote."""
 _DECLARING = (".toml", ".yml", ".yaml", ".cfg", ".py")
 """Names of files that are no lists for pip end so."""
 
@@ -97,7 +99,8 @@ def _entries(source: Source, *, every: bool) -> Iterator[tuple[str, Span]]:
                 yield one.text, one.span
         return
     for number in range(1, min(len(source.line_starts), _MOST_LINES) + 1):
-        yield re.sub(r"(?:^|\s)#.*", "", source.line_text(number)), Span(source, *source.line_span(number))
+        text = source.line_text(number).lstrip(_MARK)
+        yield re.sub(r"(?:^|\s)#.*", "", text), Span(source, *source.line_span(number))
 
 
 # All that a list installs ---------------------------------------------------------------------
@@ -111,7 +114,7 @@ def all_of(path: str, files: Files) -> Iterator[str]:
     elif path.endswith((".toml", ".yml", ".yaml")):
         yield from _all_declared(source)
     else:
-        for line in source.text.split("\n"):
+        for line in source.text.lstrip(_MARK).split("\n"):
             word = re.sub(r"(?:^|\s)#.*", "", line).strip()
             name = re.match(_PLAIN, word)
             if word and not word.startswith(("--index-url", "--extra-index-url", "-i ", "--find-links")):
