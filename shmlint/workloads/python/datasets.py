@@ -222,19 +222,10 @@ def _without_branches(body: Sequence[ast.stmt], scope: Scope, evaluator: Evaluat
             yield statement
             continue
         found = evaluator.value(statement.test, scope)
-        if found.certain and found.value not in (UNKNOWN, POSITIVE) and not _is_set_later(statement.test, evaluator):
+        if found.certain and found.value not in (UNKNOWN, POSITIVE):
             yield from _without_branches(statement.body if found.value else statement.orelse, scope, evaluator)
         else:
             yield statement
-
-
-def _is_set_later(node: ast.AST, evaluator: Evaluator) -> bool:
-    """Whether code may give an object an attribute that an expression has of it: ``data.size = 64``.
-
-    Attributes of the names of options are mostly those of the options.
-    """
-    own = (part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute) and dotted(part.value) == "self")
-    return any(evaluator.changes.is_set(name) and not evaluator.options.is_declared(name) for name in own)
 
 
 def _surely_called(body: list[ast.stmt]) -> Iterator[ast.Call]:
@@ -258,7 +249,7 @@ def _size(call: ast.Call, scope: Scope, evaluator: Evaluator) -> tuple[int, ...]
     argument, position = _RESIZES.get(name, _OF_PIL)
     size = evaluator.argument(call, argument, position, None, scope)
     sides = size.value if isinstance(size.value, tuple) else (size.value, size.value)
-    if not size.certain or len(sides) not in (2, 3) or name.startswith("numpy.") or _is_set_later(call, evaluator):
+    if not size.certain or len(sides) not in (2, 3) or name.startswith("numpy."):
         return ()
     known = tuple(side for side in sides[:2] if isinstance(side, int) and 0 < side < _LARGEST)
     return known if len(known) == 2 else ()

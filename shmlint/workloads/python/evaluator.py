@@ -1128,8 +1128,8 @@ class Evaluator:
                 found = one_of(known) if len(known) == len(given) else changed(one_of(known))
                 if dotted(node.value) != "self" and self._is_changed_elsewhere(node, scope, values):
                     return changed(found)
-                emptied = node.attr in self.changes.emptied or not found.value
-                return self._replaced(found, node.attr) if emptied and self._is_set_elsewhere(node, scope) else found
+                other = not self.options.is_declared(node.attr) or node.attr in self.changes.emptied or not found.value
+                return self._replaced(found, node.attr) if other and self._is_set_elsewhere(node, scope) else found
             if values:
                 return changed(self._option(node.attr, depth))
             for value, where, alone in self._set_when_made(node, scope):
