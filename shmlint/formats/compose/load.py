@@ -139,7 +139,7 @@ def _include(project: Project, services: dict[str, Service], root: Branch, layer
             project.problems.append(Problem(inclusion.span, project.unknown, "limit"))
         elif id(included) not in taken:
             taken.add(id(included))
-            project.problems += _redefined(defined, included)
+            project.problems += _redefined(defined, included, layer)
             _take(project, included, inclusion)
             for name, service in included.services.items():
                 _import(project, services, name, service, written=name in written)
@@ -149,21 +149,45 @@ def _include(project: Project, services: dict[str, Service], root: Branch, layer
     project.problems = list(unique.values())
 
 
-_COMPARED = ("volumes", "networks")
-"""What is defined by values that Compose leaves as they are, and may so be compared."""
+_COMPARED = ("volumes", "networks", "secrets", "configs")
+"""What is defined by values of which Compose changes none but the path of a ``file``."""
 
 _Defined = dict[str, dict[str, Entry]]
 
 
-def _redefined(defined: _Defined, included: Project) -> Iterator[Problem]:
+def _redefined(defined: _Defined, included: Project, layer: Layer) -> Iterator[Problem]:
     """What an included project defines otherwise than the file that includes it, or what that includes before."""
     for key in _COMPARED:
         for name, entry in included.defined[key].items():
             own = defined[key].setdefault(name, entry)
-            if own is not entry and differ(own.tree, entry.tree):
+            if own is not entry and _defines_otherwise(own, entry, layer):
                 other = entry.layer.source.path
                 message = f"`{key}.{name}` conflicts with the definition of this name in {other}"
                 yield Problem(own.layer.span(own.key), message, facts=("conflict", key, name, other))
+
+
+def _defines_otherwise(own: Entry, included: Entry, layer: Layer) -> bool:
+    """Whether two definitions of a name differ for certain, in a file that includes one of them or both.
+
+    Compose has the paths of what is included from the directory of the file that includes it, and compares them with
+    the text of that file: ``./a/key`` is not ``a/key`` (compose-go loader/include.go).
+    """
+    trees = [tree for tree in (own.tree, included.tree) if isinstance(tree, Branch) and "file" in tree.entries]
+    if len(trees) < 2:
+        return differ(own.tree, included.tree)
+    one, other = (_path_from(layer, tree.entries["file"]) for tree in trees)
+    rest = (Branch(t.node, t.layer, {k: e for k, e in t.entries.items() if k != "file"}) for t in trees)
+    return differ(*rest) or (one is not None and other is not None and one != other)
+
+
+def _path_from(layer: Layer, file: Entry) -> str | None:
+    """The path that Compose compares; None where it depends on a variable, the home directory or the machine."""
+    tree = file.tree
+    if not isinstance(tree, Leaf) or tree.interpolated.unset or tree.text.startswith(("/", "~")):
+        return None
+    if file.layer is layer:
+        return tree.text
+    return os.path.relpath(os.path.join(file.layer.directory, tree.text), layer.directory)
 
 
 def _take(project: Project, included: Project, inclusion: _Inclusion) -> None:

@@ -398,9 +398,15 @@ REFUSED: list[tuple[dict[str, str], int, str]] = [
       "d.yaml": "services: {b: {image: y}}\nnetworks: {n: {}}\n"}, 5, "`networks.n` conflicts"),
     ({"compose.yaml": "include: [c.yaml]\nvolumes: {v: {labels: [a, b]}}\n",
       "c.yaml": INCLUDED + "volumes: {v: {labels: [a]}}\n"}, 2, "`volumes.v` conflicts"),
-    ({"compose.yaml": "services: {a: {image: x}}\n", ".env": "A=secret\nB C=secret\n"},
+    ({"compose.yaml": "include: [c.yaml]\nsecrets: {s: {environment: A}}\n",
+      "c.yaml": INCLUDED + "secrets: {s: {environment: B}}\n"}, 2, "`secrets.s` conflicts"),
+    ({"compose.yaml": "include: [c/c.yaml]\nsecrets: {s: {file: ./c/key}}\n",
+      "c/c.yaml": INCLUDED + "secrets: {s: {file: ./key}}\n"}, 2, "`secrets.s` conflicts"),
+    ({"compose.yaml": "include: [c/c.yaml, d/d.yaml]\n", "c/c.yaml": INCLUDED + "configs: {f: {file: f}}\n",
+      "d/d.yaml": "services: {b: {image: y}}\nconfigs: {f: {file: f}}\n"}, 5, "`configs.f` conflicts"),
+    ({"compose.yaml": "services: {a: {image: x}}\n", ".env": "A=private\nB C=private\n"},
      1, "cannot read .env, line 2: key cannot contain a space"),
-    ({"compose.yaml": "include: [{path: c.yaml, env_file: e}]\n", "c.yaml": INCLUDED, "e": "A='secret\n"},
+    ({"compose.yaml": "include: [{path: c.yaml, env_file: e}]\n", "c.yaml": INCLUDED, "e": "A='private\n"},
      1, "cannot read e, line 1: unterminated quoted value"),
 ]  # fmt: skip
 
@@ -410,7 +416,7 @@ def test_what_compose_refuses_of_several_files(
     texts: dict[str, str], line: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (problem,) = loaded(tmp_path, monkeypatch, texts).problems
-    assert words in problem.message and "secret" not in problem.message
+    assert words in problem.message and "private" not in problem.message
     assert problem.span.line == line
 
 
@@ -434,6 +440,32 @@ def test_an_include_that_gives_the_same_twice_is_no_conflict(tmp_path: Path, mon
     assert not project.problems
     assert shm(launches(project)["a"]) == G
     assert project.included == {"one.yaml", "two.yaml", "c.yaml"}
+
+
+SAME_DEFINITIONS: list[dict[str, str]] = [
+    {"compose.yaml": "include: [c/c.yaml]\nsecrets: {s: {file: c/key}}\n",
+     "c/c.yaml": INCLUDED + "secrets: {s: {file: ./key}}\n"},
+    {"compose.yaml": "include: [c/c.yaml, d/d.yaml]\n", "c/c.yaml": INCLUDED + "configs: {f: {file: ../f}}\n",
+     "d/d.yaml": "services: {b: {image: y}}\nconfigs: {f: {file: ../c/../f}}\n"},
+    {"compose.yaml": "include: [{path: c/c.yaml, project_directory: .}]\nsecrets: {s: {file: key}}\n",
+     "c/c.yaml": INCLUDED + "secrets: {s: {file: ./key}}\n"},
+    {"compose.yaml": "include: [b/b.yaml]\nsecrets: {s: {file: b/c/key}}\n", "b/b.yaml": "include: [c/c.yaml]\n",
+     "b/c/c.yaml": INCLUDED + "secrets: {s: {file: key}}\n"},
+]  # fmt: skip
+
+
+@table("texts", SAME_DEFINITIONS)
+def test_the_same_file_is_no_conflict(
+    texts: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not loaded(tmp_path, monkeypatch, texts).problems
+
+
+@pytest.mark.compose_judge
+@table("texts", SAME_DEFINITIONS)
+def test_compose_takes_the_same_file(texts: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded(tmp_path, monkeypatch, texts)
+    assert compose_config(tmp_path) is not None
 
 
 @table(
