@@ -500,6 +500,15 @@ def test_the_place_of_a_command_in_a_text_that_repeats_itself_is_found_in_time()
     assert process_time() - before < 2
 
 
+@table("first, then", [(8, 0), (0, 8), (8, "args.n")])
+def test_workers_that_a_loader_is_given_later_are_not_certain(tmp_path: Path, first: int, then: object) -> None:
+    train = "import data\nfrom torchvision import datasets\nloader = data.DataLoader(datasets.CIFAR10('/d'), 8192, "
+    train += f"num_workers={first})\nloader.num_workers = {then}\nfor item, label in loader: item.cuda()\n"
+    files = {"compose.yaml": compose("python fit.py"), "Dockerfile": DOCKERFILE, "fit.py": train}
+    files["data.py"] = "from torch.utils.data import DataLoader\n"
+    assert need(tmp_path, files).verdict in ("likely", "unknown")
+
+
 MADE = "from torch.utils.data import DataLoader\nfrom torchvision.datasets import CIFAR10\n"
 KEPT = "".join(f"        self.a{i} = DataLoader(d, num_workers=2)\n" for i in range(1_500))
 SHOWN = "".join(f"        print(self.a{i})\n" for i in range(1_500))

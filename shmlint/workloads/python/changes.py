@@ -181,6 +181,12 @@ class Changes:
         other = attribute in self._keys or ANY in self._worked_out or None in known.values()
         return [one for one in known.values() if one is not None] if not other else []
 
+    def objects_with(self, attribute: str) -> list[ast.expr]:
+        """What makes the objects that get an attribute later, where a name holds them: ``loader.num_workers = 0``."""
+        known = [one for one in self._worked_out.get(attribute, {}).values() if one is not None]
+        held = [(one.holder, one.scope) for one in known if isinstance(one.holder, ast.Name)]
+        return [value for holder, scope in held for value, _ in self._given(holder, scope)]
+
     def names_set(self) -> list[str]:
         """The attributes of other objects that statements set."""
         return [name for name, known in self._worked_out.items() if any(one is not None for one in known.values())]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import filterfalse
 
 from shmlint.docker.accelerators import OF_PROGRAMS
@@ -139,6 +139,7 @@ def _result(walker: Walker) -> Reading:
             walker.stop(f"what `{site.name}` does with `{counted}` is unknown", site.span)
         elif row is None and _may_train(site, walker):
             walker.stop(f"how `{site.name}` loads its data is unknown", site.span)
+    calls = _with_workers_given_later(calls, loaders, walker.evaluator)
     shapes, sizes_known = _shapes(sites.values(), loaded, walker.evaluator)
     calls = with_varied(calls, loaders, sites.values(), walker.evaluator)
     early = early_steps(loaded) if len(shapes) > 1 else frozenset()
@@ -164,6 +165,16 @@ def _result(walker: Walker) -> Reading:
         together=together(loaders, loaded), devices=_devices_left(walker, environment),
         steps=any(site.name.endswith(".backward") for site in sites.values()),
     )  # fmt: skip
+
+
+def _with_workers_given_later(calls: list[Call], loaders: Mapping[int, Site], evaluator: Evaluator) -> list[Call]:
+    """Calls whose number of workers is not known where code sets that of the loader which they make."""
+    given = {id(made) for made in evaluator.changes.objects_with("num_workers")}
+    set_later = {at for at, site in loaders.items() if id(site.node) in given}
+    return [
+        call._replace(processes=call.processes._replace(value=None, certain=False)) if at in set_later else call
+        for at, call in enumerate(calls)
+    ]
 
 
 def _shapes(
