@@ -81,6 +81,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         stops += (
             *_not_counted(reading.calls, gpu_count(seen) == 1), *_texts(reading),
             *_unknown_ranks(reading, commands, entry, seen), *_unknown_library(reading, seen),
+            *_single_workers(reading, ranks or 1, _room(seen)),
         )  # fmt: skip
         readings.append((entry, reading))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
@@ -218,7 +219,7 @@ def _of_calls(
     ranks = max([ranks or 1, *_ranks_with_loaders(reading, launch)])
     for call in reading.calls:
         found = _mechanism(call, reading, ranks, launch)
-        if found == "small":
+        if found in ("small", _SINGLE):
             small = True
         elif isinstance(found, Mechanism):
             mechanisms += [(queue, False) for queue in _queues(call, found, launch)]
@@ -374,6 +375,25 @@ def _texts(reading: Reading) -> Iterator[Step]:
             yield Step("what its loaders give with each text is not known", call.span)
 
 
+_SINGLE = "single"
+_FEW = 128
+"""Items of a batch up to which a single worker is not taken to fill /dev/shm, where their size is unknown (chosen)."""
+
+
+def _is_single(call: Call, ranks: int) -> bool:
+    """Whether a loader has one worker, which holds four batches at most, and these are not known to be large."""
+    single = ranks == 1 and call.processes.certain and call.processes.number == 1 and not call.row.least
+    few = (call.prefetch.number or 2) == 2 and (call.batch.number or 1) <= _FEW
+    return single and few and call.row.call.startswith("torch.utils.data.")
+
+
+def _single_workers(reading: Reading, ranks: int, room: int) -> Iterator[Step]:
+    """Loaders with a single worker: whether its batches fill what there is rests on what is not known of them."""
+    for call in reading.calls:
+        if _is_single(call, ranks) and _dataloader(call, reading, ranks, room) == _SINGLE:
+            yield Step("how large the batches are that its single DataLoader worker loads is not known", call.span)
+
+
 def _unknown_ranks(reading: Reading, commands: Sequence[Ran], entry: Entry, launch: Launch) -> Iterator[Step]:
     """The ranks that a program joins where a launcher starts of it as many as there are GPUs, or nobody knows how many.
 
@@ -504,7 +524,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
         if 0 < texts * reading.tokens * _TOKEN_PARTS * _TOKEN <= room:
             return "small"
     if not shape or size is None or size < 1:
-        return unknown_batches(_workers_text(count), tuple(evidence), ranks)
+        return _SINGLE if _is_single(call, ranks) else unknown_batches(_workers_text(count), tuple(evidence), ranks)
     item = call.number * _product(shape)
     certain_count = count if count is not None else 8
     more = call.row.validation
@@ -518,7 +538,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     if few and not call.row.least and (fixed or not reading.several):
         return "small"
     if total <= room:
-        return unknown_batches(_workers_text(count), tuple(evidence), ranks)
+        return _SINGLE if _is_single(call, ranks) else unknown_batches(_workers_text(count), tuple(evidence), ranks)
     if place is not None:
         evidence.append(Evidence(f"items of {' × '.join(map(str, shape))}", place))
     if call.resized is not None:

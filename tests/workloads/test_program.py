@@ -509,6 +509,22 @@ def test_workers_that_a_loader_is_given_later_are_not_certain(tmp_path: Path, fi
     assert need(tmp_path, files).verdict in ("likely", "unknown")
 
 
+@table(
+    "given, verdict",
+    [
+        ("batch_size=32, num_workers=1", "unknown"), ("batch_size=128, num_workers=1", "unknown"),
+        ("batch_size=int(sys.argv[1]), num_workers=1", "unknown"), ("batch_size=129, num_workers=1", "likely"),
+        ("batch_size=32, num_workers=2", "likely"), ("batch_size=32, num_workers=1, prefetch_factor=8", "likely"),
+    ],
+)  # fmt: skip
+def test_whether_a_single_worker_fills_it_rests_on_its_items(tmp_path: Path, given: str, verdict: str) -> None:
+    train = f"import sys\nfrom torch.utils.data import DataLoader\nfor x in DataLoader(data(), {given}): x.cuda()\n"
+    files = {"compose.yaml": compose("python fit.py 8"), "Dockerfile": DOCKERFILE, "fit.py": train}
+    found = need(tmp_path, files)
+    assert found.verdict == verdict
+    assert ("its single DataLoader worker" in found.stopped) == (verdict == "unknown")
+
+
 MADE = "from torch.utils.data import DataLoader\nfrom torchvision.datasets import CIFAR10\n"
 KEPT = "".join(f"        self.a{i} = DataLoader(d, num_workers=2)\n" for i in range(1_500))
 SHOWN = "".join(f"        print(self.a{i})\n" for i in range(1_500))
