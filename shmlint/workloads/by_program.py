@@ -81,7 +81,7 @@ def read(launch: Launch, program: Program, entries: Sequence[Entry] = ()) -> Fin
         stops += (
             *_not_counted(reading.calls, gpu_count(seen) == 1), *_texts(reading),
             *_unknown_ranks(reading, commands, entry, seen), *_unknown_library(reading, seen),
-            *_single_workers(reading, ranks or 1, _room(seen)),
+            *_single_workers(reading, ranks, seen),
         )  # fmt: skip
         readings.append((entry, reading))
         loads += [call.row.use == "dataloader" and call.processes.number == 0 for call in reading.calls]
@@ -216,7 +216,7 @@ def _of_calls(
     """What the calls of a program fill, each with whether that is sure; and whether one of them fits."""
     mechanisms: list[tuple[Mechanism, bool]] = []
     small = False
-    ranks = max([ranks or 1, *_ranks_with_loaders(reading, launch)])
+    ranks = _most_ranks(reading, ranks, launch)
     for call in reading.calls:
         found = _mechanism(call, reading, ranks, launch)
         if found in ("small", _SINGLE):
@@ -387,10 +387,11 @@ def _is_single(call: Call, ranks: int) -> bool:
     return single and few and call.row.call.startswith("torch.utils.data.")
 
 
-def _single_workers(reading: Reading, ranks: int, room: int) -> Iterator[Step]:
+def _single_workers(reading: Reading, ranks: int | None, launch: Launch) -> Iterator[Step]:
     """Loaders with a single worker: whether its batches fill what there is rests on what is not known of them."""
+    most, room = _most_ranks(reading, ranks, launch), _room(launch)
     for call in reading.calls:
-        if _is_single(call, ranks) and _dataloader(call, reading, ranks, room) == _SINGLE:
+        if _is_single(call, most) and _dataloader(call, reading, most, room) == _SINGLE:
             yield Step("how large the batches are that its single DataLoader worker loads is not known", call.span)
 
 
@@ -425,6 +426,11 @@ def _queues(call: Call, ranks: Mechanism, launch: Launch) -> tuple[Mechanism, ..
     """The message queues of the workers of a server that a program starts."""
     workers = call.processes.number
     return queues(call.row.call.partition(".")[0], workers, launch, call.span) if ranks.bytes and workers else ()
+
+
+def _most_ranks(reading: Reading, ranks: int | None, launch: Launch) -> int:
+    """The most ranks that have the loaders of a program: those of its launcher, or those that it starts itself."""
+    return max([ranks or 1, *_ranks_with_loaders(reading, launch)])
 
 
 def _ranks_with_loaders(reading: Reading, launch: Launch) -> Iterator[int]:

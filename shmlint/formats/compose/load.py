@@ -181,9 +181,9 @@ def _defines_otherwise(own: Entry, included: Entry, layer: Layer) -> bool:
 
 
 def _path_from(layer: Layer, file: Entry) -> str | None:
-    """The path that Compose compares; None where it depends on a variable, the home directory or the machine."""
+    """The path that Compose compares; None where it depends on a variable or the machine, or is none."""
     tree = file.tree
-    if not isinstance(tree, Leaf) or tree.interpolated.unset or tree.text.startswith(("/", "~")):
+    if not isinstance(tree, Leaf) or tree.kind != "str" or tree.interpolated.unset or tree.text.startswith(("/", "~")):
         return None
     if file.layer is layer:
         return tree.text
