@@ -242,6 +242,7 @@ ROWS: tuple[Row, ...] = (
           ("mmseg", "mmsegmentation/blob/v0.30.0/mmseg/datasets/builder.py#L90"),
           ("mmaction", "mmaction2/blob/v0.24.1/mmaction/datasets/builder.py#L44"),
           ("mmcls", "mmpretrain/blob/v0.25.0/mmcls/datasets/builder.py#L60"),
+          ("mmflow", "mmflow/blob/9fb1d2f1bb3de641ddcba0dd355064b6ed9419f4/mmflow/datasets/builder.py#L61"),
           ("mmpose", "mmpose/blob/v0.29.0/mmpose/datasets/builder.py#L91"),
       ) for module in ("", "builder.")),
     Row("monai.data.DataLoader", "dataloader", "num_workers", 1, 0, "batch_size", -1, 1),

@@ -42,8 +42,9 @@ _QUIET_PACKAGES = frozenset(
         # unsloth 2026.10.9
         "unsloth",
         # mmdet 3.3.0, mmsegmentation 1.2.2, mmpose 1.3.2 and 0.29.0, mmaction2 1.2.0 and 0.24.1, mmpretrain 1.2.0,
-        # mmcls 0.25.0, mmocr 1.0.1 and 0.6.3, mmyolo 0.6.0, mmdet3d 1.4.0, mmrotate 0.3.4
+        # mmcls 0.25.0, mmocr 1.0.1 and 0.6.3, mmyolo 0.6.0, mmdet3d 1.4.0, mmrotate 0.3.4, mmflow 0.5.2
         "mmdet", "mmseg", "mmpose", "mmaction", "mmpretrain", "mmcls", "mmocr", "mmyolo", "mmdet3d", "mmrotate",
+        "mmflow",
     }
 )
 """Packages that are known beside those with rows, of which what is not loud is harmless."""
@@ -78,7 +79,7 @@ _LOUD = frozenset(
         "mmdet.apis.train", "mmdet.apis.train_detector", "mmdet.datasets.api_wrappers", "mmdet.datasets.loader",
         "mmdet.datasets.build_dataloader", "mmdet.datasets.builder.build_dataloader", "mmdet.utils.benchmark",
         # The same of others; retrieval has loaders of its own
-        *(f"{package}.{name}" for package in ("mmaction", "mmcls", "mmdet3d", "mmpose")
+        *(f"{package}.{name}" for package in ("mmaction", "mmcls", "mmdet3d", "mmflow", "mmpose")
           for name in ("apis.train", "apis.train_model", "datasets.build_dataloader",
                        "datasets.builder.build_dataloader")),
         *(f"{package}.apis.{name}" for package in ("mmocr", "mmrotate") for name in ("train", "train_detector")),

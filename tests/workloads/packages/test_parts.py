@@ -60,6 +60,8 @@ TRANSFORM = "from torchvision.transforms import RandomResizedCrop\nRandomResized
         ("from mmdet.apis import init_detector, inference_detector\n"
          "inference_detector(init_detector('a.py', 'a.pth'), 'a.jpg')", "not-needed"),
         ("from mmpose.apis import MMPoseInferencer\nMMPoseInferencer('human')('a.jpg')", "not-needed"),
+        ("from mmflow.apis import inference_model, init_model\ninference_model(init_model('a.py'), 'a.png', 'b.png')",
+         "not-needed"),
         ("from mmaction.datasets import build_dataloader\nbuild_dataloader(data, 64, 8)", "likely"),
         ("from mmdet.datasets import build_dataloader\nbuild_dataloader(data, samples_per_gpu=2, workers_per_gpu=2)",
          "likely"),
@@ -111,6 +113,7 @@ TRANSFORM = "from torchvision.transforms import RandomResizedCrop\nRandomResized
         ("from nemo.collections.asr.models import EncDecCTCModel\nEncDecCTCModel(cfg=config, trainer=None)", "unknown"),
         ("from mmdet.apis import train_detector\ntrain_detector(model, data, config)", "unknown"),
         ("from mmpose.apis import train_model\ntrain_model(model, data, config)", "unknown"),
+        ("from mmflow.apis import train_model\ntrain_model(model, data, config)", "unknown"),
         ("from mmpretrain import ImageRetrievalInferencer\nImageRetrievalInferencer('a')", "unknown"),
         ("from super_gradients.training import dataloaders\ndataloaders.get('a')", "unknown"),
         ("from super_gradients import Trainer\nTrainer.train_from_config(config)", "unknown"),
