@@ -521,6 +521,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
         return None
     evidence = [Evidence(_workers_text(count), workers.spans[0] if workers.spans else span)]
     evidence += [Evidence("the number of workers", place) for place in workers.spans[1:2]]
+    unknown = _SINGLE if _is_single(call, ranks) else unknown_batches(_workers_text(count), tuple(evidence), ranks)
     items = _items_of(call, reading)
     shape, place = _largest(items) if items and not call.row.least else (fixed, None)
     size = batch.number or (1 if shape else None)  # a batch holds at least one item
@@ -530,7 +531,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
         if 0 < texts * reading.tokens * _TOKEN_PARTS * _TOKEN <= room:
             return "small"
     if not shape or size is None or size < 1:
-        return _SINGLE if _is_single(call, ranks) else unknown_batches(_workers_text(count), tuple(evidence), ranks)
+        return unknown
     item = call.number * _product(shape)
     certain_count = count if count is not None else 8
     more = call.row.validation
@@ -544,7 +545,7 @@ def _dataloader(call: Call, reading: Reading, ranks: int, room: int) -> Mechanis
     if few and not call.row.least and (fixed or not reading.several):
         return "small"
     if total <= room:
-        return _SINGLE if _is_single(call, ranks) else unknown_batches(_workers_text(count), tuple(evidence), ranks)
+        return unknown
     if place is not None:
         evidence.append(Evidence(f"items of {' × '.join(map(str, shape))}", place))
     if call.resized is not None:
