@@ -391,7 +391,7 @@ def needs_none(case: Case) -> Need | None:
     elif _only_asks(case):
         stopped = "the repository's code uses models and does not train; what else runs is unknown"
     elif _fits_as_documented(case) or _is_shown_in_use(case) or _is_shown_to_train_alone(case):
-        stopped = "what the documentation runs in it asks for no more; what else runs is unknown"
+        stopped = "what the documentation runs in it is not known to need more; what else runs is unknown"
     elif enough and _shows_no_sign(case):
         stopped = "the repository's code gives no loader workers and starts no processes; what else runs is unknown"
     else:

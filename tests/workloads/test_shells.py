@@ -890,6 +890,17 @@ def test_what_a_shell_tells_of_the_documented_commands(tmp_path: Path, text: str
     assert found.verdict == "unknown" and stopped in found.stopped
 
 
+@table("workers, verdict", [(1, "unknown"), (4, "likely")])
+def test_a_shell_in_which_a_single_worker_loads(tmp_path: Path, workers: int, verdict: str) -> None:
+    files = {
+        "README.md": f"```\ndocker run -it --gpus all -v $PWD:/app -w /app {PYTORCH} bash\npython train.py\n```\n",
+        "train.py": "from torch.utils.data import DataLoader\n"
+        f"for x in DataLoader(data(), batch_size=8, num_workers={workers}): x.cuda()\n",
+    }
+    found = need(tmp_path, files)
+    assert (found.verdict, "is not known to need more" in found.stopped) == (verdict, verdict == "unknown")
+
+
 @table(
     "last, start, verdict",
     [
